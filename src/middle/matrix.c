@@ -10,7 +10,7 @@
 /* ---- A whole warp ---------------------------------------------------------------------------------------------- */
 
 /* Lanes of a block are together as long as it lasts. */
-static void come_together(lw_lower *l) {
+void lw_lower_come_together(lw_lower *l) {
     if (l->ptx->whole == l->blocks.count) return;
     const uint32_t everyone = lw_lower_const(l, LW_CLASS_32, UINT32_MAX);
     lw_lower_op(l, LW_OP_warp_sync)->a = everyone;
@@ -145,7 +145,7 @@ static void multiply(lw_lower *l, const lw_instruction *i, bool is_wmma) {
         for (uint32_t r = 0; r < form.of[k].registers && !l->failed; r++)
             listed[count++] = register_of(l, i, k, r, class_of(&form, k));
     if (l->failed) return;
-    come_together(l);
+    lw_lower_come_together(l);
     const uint32_t first = l->lists.count;
     for (uint32_t k = 0; k < count; k++) LW_PUSH(l->arena, l->lists) = listed[k];
     const uint32_t at = place_form(l, &form);
@@ -166,7 +166,7 @@ static void move_matrices(lw_lower *l, const lw_instruction *i, uint16_t code, u
     uint32_t listed[LW_VECTOR_MOST];
     for (uint32_t k = 0; k < count && !l->failed; k++) listed[k] = register_of(l, i, matrices, k, LW_CLASS_32);
     if (l->failed || !lw_lower_address(l, &at, &i->operands[address], i->match, &form)) return;
-    come_together(l);
+    lw_lower_come_together(l);
     at.d = listed[0];
     if (count > 1) at.d = l->lists.count;
     for (uint32_t k = 0; count > 1 && k < count; k++) LW_PUSH(l->arena, l->lists) = listed[k];
@@ -182,7 +182,7 @@ void lw_lower_stmatrix(lw_lower *l, const lw_instruction *i) { move_matrices(l, 
 void lw_lower_movmatrix(lw_lower *l, const lw_instruction *i) {
     const uint32_t a = register_of(l, i, 1, 0, LW_CLASS_32), d = register_of(l, i, 0, 0, LW_CLASS_32);
     if (l->failed) return;
-    come_together(l);
+    lw_lower_come_together(l);
     lw_op *op = lw_lower_op(l, LW_OP_movmatrix);
     op->d = d, op->a = a;
 }
@@ -270,7 +270,7 @@ static bool make_tile(lw_lower *l, const lw_instruction *i, uint32_t address, ui
     }
     if (!lw_lower_address(l, &at, &i->operands[address], i->match, &t->form)) return false;
     if (t->form.frame) lw_lower_take_address(l, (uint32_t)lw_lower_var(l, i->operands[address].parts[0].object));
-    come_together(l);
+    lw_lower_come_together(l);
     t->offset = at.imm;
     t->lines[0] = 1 + place_first(l, t, t->form.address ? lw_lower_resize(l, at.a, LW_CLASS_64, false) : wide(l, 0));
     t->form.address = 2;

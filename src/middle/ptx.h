@@ -145,6 +145,8 @@ uint32_t lw_lower_hint(lw_lower *l, lw_memory_form form, uint32_t address);
 /* The value of a call's argument, and a value for its result: the bytes of a .param variable, or any operand. */
 uint32_t lw_lower_argument_value(lw_lower *l, const lw_operand *operand, lw_type type);
 void lw_lower_result_value(lw_lower *l, const lw_operand *operand, lw_type type, uint32_t value);
+/* matrix.c: all lanes of a warp are at what comes behind. */
+void lw_lower_come_together(lw_lower *l);
 /* The mode of the operation that this instruction becomes, by meanings.def; the match is executable, so that there is
  * one. */
 uint16_t lw_lower_mode(const lw_instruction *i);

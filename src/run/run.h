@@ -415,6 +415,7 @@ enum {
     LW_BARRIERS = 16,
     LW_CLUSTER_BARRIER = LW_BARRIERS, /* the number that waits at the barrier of the cluster have */
     LW_OBJECT_WAIT,                   /* … and those for phases of mbarrier objects */
+    LW_GROUP_WAIT,                    /* … and those of a warpgroup for its other warps */
     LW_CTA_GANGS = 32,                /* PTX has 1024 threads at most; a register of PTO may be wider */
     LW_CLUSTER_MOST = 16,             /* CTAs of a cluster */
 };

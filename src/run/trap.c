@@ -187,6 +187,10 @@ static void put_deadlock(lw_text *out, const lw_trap_record *trap, const lw_grid
                        trap->size);
         return;
     }
+    if (trap->detail == LW_GROUP_WAIT) {
+        lw_text_puts(out, "the thread waits for other warps of its warpgroup, and these cannot arrive there");
+        return;
+    }
     lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there",
                    trap->detail, trap->size);
 }
@@ -269,6 +273,12 @@ static void put_warp(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     (void)grid;
     lw_text_printf(out, "%u of the %d lanes of the warp execute an instruction that needs all of them", trap->detail,
                    LW_WARP_LANES);
+}
+
+static void put_warpgroup(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    lw_text_printf(out, "%u of the %d threads of the warpgroup execute an instruction that needs all of them",
+                   trap->detail, LW_GANG_LANES);
 }
 
 static void put_barrier(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {

@@ -10,6 +10,7 @@
 #include "front/ptx/ptx.h"
 #include "middle/matrix.h"
 #include "middle/row.h"
+#include "middle/wgmma.h"
 #include "run/interp/async.h"
 
 enum {
@@ -375,6 +376,18 @@ static void publish_case(trial *t) {
     t->op.d = reads(t, 64), put_each(t->op.d, 64, STEPS_FIRST, 128, 1 + t->variant);
     t->op.a = reads(t, 64), put_each(t->op.a, 64, 0, 64, 1 + t->variant);
 }
+static void wgmma_case(trial *t) {
+    enum { WRITTEN = 2, DESCRIPTOR = 2, FIRST = 8 };
+    lw_wgmma_form form = {.n = 8, .k = 16, .d = LW_ELEMENT_f16, .a = LW_ELEMENT_f16, .b = LW_ELEMENT_f16};
+    form.in_registers = t->variant & 1;
+    const uint32_t a = form.in_registers ? LW_WGMMA_REGISTERS : DESCRIPTOR, read = a + DESCRIPTOR + WRITTEN;
+    t->op.d = 0, t->op.a = WRITTEN, t->op.b = read, t->op.imm = FIRST, t->op.e = reads(t, 1);
+    t->op.c = lw_memory_pack((lw_memory_form){.slot = LW_CLASS_32});
+    for (uint32_t k = 0; k < WRITTEN + read; k++) t->lists[k] = k < WRITTEN ? writes(t, 32) : reads(t, 32);
+    for (uint32_t k = 0; k < a + DESCRIPTOR; k++)
+        if (k >= a || !form.in_registers) put(t->lists[WRITTEN + k], 32, 0);
+    memcpy(t->s->constants + FIRST, &form, sizeof form);
+}
 static void value_case(trial *t) {
     const lw_memory_form form = {.size = 2 + (t->variant & 1)};
     t->op.imm = lw_memory_pack(form), t->op.e = 1u << form.size;
@@ -540,6 +553,7 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_tensor_reduce] = tensor_case,
     [LW_OP_tensor_replace] = replace_case,
     [LW_OP_tensor_publish] = publish_case,
+    [LW_OP_wgmma] = wgmma_case,
     [LW_OP_async_store] = value_case,
     [LW_OP_async_reduce] = value_case,
     [LW_OP_try_cancel] = cancel_case,

@@ -6,7 +6,7 @@
 #include "lanewise/lane/how.h"
 #include "middle/matrix.h"
 #include "run/interp/address.h"
-#include "run/interp/matrix.h"
+#include "run/interp/sparse.h"
 
 /* Bytes of an array at most: selected elements of B for each row of A; 16 by 16 elements of 64 bits; metadata. */
 enum { MOST_SELECTED = 8192, MOST_BYTES = 2048, MOST_NIBBLES = 1024 };
@@ -177,40 +177,19 @@ static void gather_metadata(const operand *o, uint8_t *nibbles) {
         for (uint32_t e = 0; e < 8; e++) nibbles[o->lane[i] + place_of(o->map->element, e)] = from[i] >> 4 * e & 15;
 }
 
-/* Which element of a column of B the stored element k of a row goes with. Each field of two bits selects by itself, so
- * that fields which the manual leaves undefined select, too. Of 4 bits, two elements move together. */
-static uint32_t selected(const uint8_t *nibbles, uint32_t bits, uint32_t k) {
-    if (bits == 4) return 8 * (k / 4) + 2 * (nibbles[k / 4] >> 2 * (k / 2 % 2) & 3) + k % 2;
-    return 4 * (k / 2) + (nibbles[k / 2] >> 2 * (k % 2) & 3);
-}
-
-/* The same of elements of 32 bits: the fields say which of four halves become the low and the high one. */
-static uint32_t selected_word(uint32_t nibble, const uint32_t *pair) {
-    uint16_t halves[4];
-    memcpy(halves, pair, sizeof halves);
-    return halves[nibble & 3] | (uint32_t)halves[nibble >> 2] << 16;
-}
-
 /* For each row of A the columns of B without what it has zeros for: b[m][n][k / 2]. */
 static void select(const lw_matrix_form *form, const uint8_t *nibbles, const char *b, char *to) {
     const uint32_t stored = form->k / 2, each = lw_matrix_nibbles(form), bits = form->of[LW_MMA_A].bits;
     const uint32_t bytes = bits == 4 ? 1 : bits / 8;
     for (uint32_t m = 0; m < form->m; m++)
-        for (uint32_t n = 0; n < form->n; n++, to += stored * bytes) {
-            const char *column = b + n * form->k * bytes;
-            for (uint32_t k = 0; k < stored; k++) {
-                const uint8_t *row = nibbles + m * each;
-                const uint32_t word = bits == 32 ? selected_word(row[k], (const uint32_t *)(const void *)column + 2 * k)
-                                                 : 0;
-                memcpy(to + k * bytes, bits == 32 ? (const char *)&word : column + selected(row, bits, k) * bytes,
-                       bytes);
-            }
-        }
+        for (uint32_t n = 0; n < form->n; n++)
+            for (uint32_t k = 0; k < stored; k++, to += bytes)
+                lw_sparse_element(nibbles + m * each, bits, k, b + n * form->k * bytes, to);
 }
 
 /* ---- The product ------------------------------------------------------------------------------------------------ */
 
-static const uint8_t types[LW_ELEMENT_count] = {
+const uint8_t lw_matrix_type_of[LW_ELEMENT_count] = {
     [LW_ELEMENT_f16] = LW_MATRIX_f16,   [LW_ELEMENT_bf16] = LW_MATRIX_bf16, [LW_ELEMENT_tf32] = LW_MATRIX_tf32,
     [LW_ELEMENT_f32] = LW_MATRIX_f32,   [LW_ELEMENT_f64] = LW_MATRIX_f64,   [LW_ELEMENT_e4m3] = LW_MATRIX_e4m3,
     [LW_ELEMENT_e5m2] = LW_MATRIX_e5m2, [LW_ELEMENT_e3m2] = LW_MATRIX_e3m2, [LW_ELEMENT_e2m3] = LW_MATRIX_e2m3,
@@ -239,10 +218,10 @@ static lw_matrix_kind kind_of(const lw_matrix_form *form) {
     const bool sparse = form->of[LW_MMA_E].registers,
                halves = form->kind == LW_FRAGMENT_WMMA && form->of[LW_MMA_A].element == LW_ELEMENT_tf32;
     return (lw_matrix_kind){.rule = (uint8_t)rule_of(form),
-                            .a_type = types[form->of[LW_MMA_A].element],
-                            .b_type = types[form->of[LW_MMA_B].element],
-                            .c_type = types[form->of[LW_MMA_C].element],
-                            .d_type = types[form->of[LW_MMA_D].element],
+                            .a_type = lw_matrix_type_of[form->of[LW_MMA_A].element],
+                            .b_type = lw_matrix_type_of[form->of[LW_MMA_B].element],
+                            .c_type = lw_matrix_type_of[form->of[LW_MMA_C].element],
+                            .d_type = lw_matrix_type_of[form->of[LW_MMA_D].element],
                             .rounding = form->how & LW_FLOAT_ROUNDING,
                             .cut = LW_MATRIX_CUT,
                             .m = form->m,
