@@ -157,6 +157,22 @@ static void try_memory(void) {
     for (int i = 0; i < 64; i++) EXPECT(found[i] == (i < 7 || (i >= 33 && i < 38) ? 0xa5 : 0x11));
 }
 
+/* A program's own function and variable may have such names, whatever they are; nothing else is declared. */
+static void try_own_names(void) {
+    static const char text[] = HEAD
+        ".visible .global .b32 cudaMalloc = 4000;\n"
+        ".visible .func (.param .b32 r) cudaFree(.param .b32 a)\n{\n.reg .b32 %r;\nld.param.b32 %r, [a];\n"
+        "add.u32 %r, %r, 711;\nst.param.b32 [r], %r;\nret;\n}\n"
+        ".visible .entry own(.param .u64 to)\n{\n.reg .b64 %d;\n.reg .b32 %r;\n.param .b32 a;\n.param .b32 e;\n"
+        "ld.param.u64 %d, [to];\nld.global.b32 %r, [cudaMalloc];\nst.param.b32 [a], %r;\n" CALL(
+            "e", "cudaFree", "a") "ld.param.b32 %r, [e];\nst.global.b32 [%d], %r;\nret;\n}\n";
+    unsigned found = 0;
+    CUfunction own = function_of(text, "own", NULL);
+    OK(cuLaunchKernel(own, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&words}, NULL));
+    OK(cuMemcpyDtoH_v2(&found, words, sizeof found));
+    EXPECT(found == 4711);
+}
+
 int main(int count, char **arguments) {
     CUcontext context;
     OK(cuInit(0));
@@ -165,6 +181,7 @@ int main(int count, char **arguments) {
     const char *library = count > 1 ? arguments[1] : NULL;
     EXPECT(library || is_ours());
     try_grids(library);
+    try_own_names();
     if (!library) try_memory(); /* elsewhere that needs what nvcc's runtime sets up */
     OK(cuCtxDestroy_v2(context));
     return faults != 0;

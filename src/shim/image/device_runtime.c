@@ -1,7 +1,7 @@
 /* device_runtime.c: functions that nvcc's programs find in libcudadevrt, a library of machine code, as PTX: grid
  * groups, conditions of graphs, and what needs no kernel that kernels launch. cuda_device_runtime_api.h of the toolkit
- * declares them. A text that names some gets a further text beside it, with those; they are weak, so that a program's
- * own ones count. */
+ * declares them. A text that declares some gets a further text beside it, with those; they are weak, so that a
+ * program's own ones count. */
 #include "shim/image/image.h"
 
 #include <ctype.h>
@@ -110,14 +110,24 @@ static const device_function *find(lw_bytes name) {
     return NULL;
 }
 
-/* All have "cuda" in their names; of a text, with a NUL behind it, each is marked that occurs. True: there is one. */
+/* Whether a name ends a declaration of what is elsewhere, so far as statements go: the text's own things may have any
+ * name. */
+static bool is_extern(const char *text, const char *name) {
+    static const char word[] = ".extern";
+    const char *from = name;
+    while (from > text && !strchr(";{}", from[-1])) from--;
+    const char *found = strstr(from, word);
+    return found && found + strlen(word) <= name;
+}
+
+/* All have "cuda" in their names; of a text, with a NUL behind it, each is marked that it needs. True: there is one. */
 static bool mark(const char *text, bool named[LW_COUNT(functions)]) {
     bool any = false;
     for (const char *from, *at = text; (at = strstr(at, "cuda"));) {
         for (from = at; from > text && in_name(from[-1]);) from--;
         while (in_name(*at)) at++;
         const device_function *found = find((lw_bytes){from, (size_t)(at - from)});
-        if (found) any = named[found - functions] = true;
+        if (found && is_extern(text, from)) any = named[found - functions] = true;
     }
     return any;
 }
