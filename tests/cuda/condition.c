@@ -197,6 +197,8 @@ static void refused(void) {
     GIVES(CUDA_ERROR_INVALID_CONTEXT, cuGraphConditionalHandleCreate(&handle, graph, NULL, 0, 0));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphConditionalHandleCreate(&handle, graph, context, 0, 2));
     used = new_handle(graph, 0, 0);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(used)); /* a number, and nothing that was allocated */
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(used, NULL));
     const struct {
         CUgraph graph;
         CUgraphConditionalHandle handle;

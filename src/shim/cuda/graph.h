@@ -95,7 +95,7 @@ bool lw_cu_is_assigned(const lw_cu_choice *choice);
 void lw_cu_flow_assign(lw_cu_flow *flow, size_t at, const lw_cu_choice *choice);
 /* The places of its bodies, which are to be filled in. NULL: no memory. */
 size_t *lw_cu_flow_choose(lw_cu_flow *flow, size_t at, const lw_cu_choice *choice);
-CUresult lw_cu_turn_take(const lw_cu_turn *turn, size_t *next); /* which is where it stands before */
+void lw_cu_turn_take(const lw_cu_turn *turn, size_t *next); /* which is where it stands before */
 
 /* ---- Graphs: graph.c -------------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 struct lw_cu_condition {
     struct lw_cu_condition *next; /* of its graph */
     _Atomic uint32_t references;
-    CUdeviceptr at; /* of the word, and its handle */
+    CUdeviceptr at; /* of the word, and its handle; no memory of the program's, which therefore cannot free it */
     CUcontext context;
     CUgraphNode node; /* that has it */
     uint32_t first;   /* the value that a launch begins with … */
@@ -24,8 +24,8 @@ static lw_cu_condition *share(lw_cu_condition *condition) {
 
 static void drop(lw_cu_condition *condition) {
     if (atomic_fetch_sub(&condition->references, 1) != 1) return;
-    lw_cu_memory *memory = lw_cu_memory_from(condition->at);
-    if (memory) lw_cu_end_memory(memory);
+    if (lw_memory_free(lw_cu.device, condition->at) != LW_OK)
+        lw_cu_report(LW_CU_REPORT_ALL, "memory stays allocated: no memory for the list of what is");
     free(condition);
 }
 
@@ -35,19 +35,19 @@ static void drop(lw_cu_condition *condition) {
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph, CUcontext context,
                                         unsigned first, unsigned flags) {
     LW_CU_GRAPH_CALL;
-    lw_cu_memory *memory;
+    uint64_t at;
     CUresult result = lw_cu_check_graph(graph);
     if (result) return result;
     if (!handle || flags > CU_GRAPH_COND_ASSIGN_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
     if (!lw_cu_find(context, LW_CU_CONTEXT)) return CUDA_ERROR_INVALID_CONTEXT;
     lw_cu_condition *made = calloc(1, sizeof *made);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
-    result = lw_cu_allocate(NULL, sizeof made->first, LW_CU_ON_DEVICE, 0, NULL, &memory);
+    result = lw_cu_fail("cuGraphConditionalHandleCreate", lw_memory_new(lw_cu.device, sizeof made->first, &at));
     if (result) {
         free(made);
         return result;
     }
-    *made = (lw_cu_condition){.next = graph->conditions, .at = memory->address, .context = context, .first = first};
+    *made = (lw_cu_condition){.next = graph->conditions, .at = at, .context = context, .first = first};
     atomic_init(&made->references, 1);
     made->is_assigned = flags == CU_GRAPH_COND_ASSIGN_DEFAULT;
     graph->conditions = made;
@@ -197,16 +197,14 @@ static unsigned body_of(const lw_cu_turn *turn, uint32_t value) {
     return value ? 0 : turn->type == CU_GRAPH_COND_TYPE_IF && turn->size == 2 ? 1 : turn->size;
 }
 
-CUresult lw_cu_turn_take(const lw_cu_turn *turn, size_t *next) {
+void lw_cu_turn_take(const lw_cu_turn *turn, size_t *next) {
     if (turn->kind == LW_CU_TURN_JUMP) {
         *next = turn->to;
-        return CUDA_SUCCESS;
+        return;
     }
     uint32_t *word = (uint32_t *)lw_cu_place(turn->condition->at, sizeof *word);
-    if (!word) return CUDA_ERROR_ILLEGAL_ADDRESS; /* the program has freed it */
     if (turn->kind == LW_CU_TURN_ASSIGN) {
         __atomic_store_n(word, turn->condition->first, __ATOMIC_RELEASE);
         ++*next;
     } else *next = turn->bodies[body_of(turn, __atomic_load_n(word, __ATOMIC_ACQUIRE))];
-    return CUDA_SUCCESS;
 }

@@ -343,7 +343,7 @@ CUresult lw_cu_run_graph(lw_cu_run *run) {
         const lw_cu_turn *turn = program->flow ? &program->flow->at[run->next] : NULL;
         if (turn && turn->kind) {
             if (lw_cu_fault()) return CUDA_SUCCESS;
-            result = lw_cu_turn_take(turn, &run->next);
+            lw_cu_turn_take(turn, &run->next);
             continue;
         }
         if (step) result = do_step(run, &step->op);
