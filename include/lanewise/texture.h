@@ -78,8 +78,8 @@ LW_API uint32_t lw_image_texel_bytes(const lw_image *image);
 
 /* Bytes of an image, all levels together.
  *
- * returns  0 for one that is none: kinds, formats, sizes (each extent at most 2^31 - 1, levels no more than halving
- *          gives), a pitch that is shorter than a row; or 2^48 bytes and more */
+ * returns  0 for one that is none: kinds, formats, sizes (each extent at most 2^27, of linear memory 2^30, levels no
+ *          more than halving gives), a pitch that is shorter than a row; or 2^48 bytes and more */
 LW_API uint64_t lw_image_bytes(const lw_image *image);
 
 /* Where a level of an image is.

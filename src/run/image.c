@@ -1,7 +1,7 @@
 /* image.c: sizes and places of texels (lanewise/texture.h). */
 #include "run/texture.h"
 
-enum { EXTENT_MOST = 0x7fffffff };
+enum { EXTENT_MOST = 1 << 27, LINE_MOST = 1 << 30 }; /* texels: coordinates fit in 63 bits (sample_place.c) */
 #define BYTES_MOST (UINT64_C(1) << 48)
 
 const lw_texel_row lw_texels[] = {
@@ -44,6 +44,10 @@ bool lw_image_is_multisample(const lw_image *image) { return shape_of(image)->sa
 static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
 static bool is_extent(bool has, uint32_t n) { return has ? n >= 1 && n <= EXTENT_MOST : n <= 1; }
 
+static bool is_width(const lw_image *image) {
+    return image->width >= 1 && image->width <= (image->kind == LW_IMAGE_LINEAR ? LINE_MOST : EXTENT_MOST);
+}
+
 static uint32_t layers_of(const lw_image *image) {
     if (shape_of(image)->cube) return image->layers ? image->layers : 6;
     return at_least_one(image->layers);
@@ -78,8 +82,8 @@ uint32_t lw_image_texel_bytes(const lw_image *image) {
 bool lw_image_is_good(const lw_image *image) {
     const shape *shape = shape_of(image);
     if (!shape || !samples_good(image) || !lw_image_texel_bytes(image)) return false;
-    if (!is_extent(true, image->width) || !is_extent(shape->height, image->height) ||
-        !is_extent(shape->depth, image->depth) || !layers_good(image) || !levels_good(image))
+    if (!is_width(image) || !is_extent(shape->height, image->height) || !is_extent(shape->depth, image->depth) ||
+        !layers_good(image) || !levels_good(image))
         return false;
     if (shape->cube && image->width != image->height) return false;
     return shape->pitch ? image->pitch >= (uint64_t)image->width * lw_image_texel_bytes(image) : !image->pitch;

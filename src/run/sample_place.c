@@ -34,7 +34,7 @@ static uint32_t fraction_bits(uint32_t extent) { return extent > 65536 ? 23 : ex
 
 /* A coordinate in texels, times 2^32; what is not finite or far away is somewhere outside. */
 static int64_t in_texels(float c, uint32_t extent, lw_address_mode mode, bool normalized) {
-    const double far = 1 << 24;
+    const double far = 1 << 30; /* more texels than any row has */
     double x = c;
     if (isnan(x) || fabs(x) < 0x1p-126) return 0;
     if (!normalized) {
@@ -58,7 +58,7 @@ static axis on_face(int64_t at) {
 }
 
 static axis linear(int64_t at, int32_t offset, uint32_t extent, lw_address_mode mode, bool gathers) {
-    int64_t x = ((at - (INT64_C(1) << 31) + (INT64_C(1) << 23)) >> 24) + ((int64_t)offset << 8);
+    int64_t x = ((at - (INT64_C(1) << 31) + (INT64_C(1) << 23)) >> 24) + (int64_t)offset * 256;
     const int64_t last = (int64_t)(extent - 1) << 8;
     if (mode == LW_ADDRESS_CLAMP && !gathers) x = x < 0 ? 0 : x > last ? last : x;
     axis a = {{addressed(x >> 8, extent, mode), addressed((x >> 8) + 1, extent, mode)}, x & 255};
@@ -203,17 +203,19 @@ static void fetch(const lw_sampled *sampled, lw_texture_form form, const lw_spot
                   lw_taps *taps) {
     const lw_texture *t = sampled->texture;
     const uint32_t extents[3] = {p->plane->width, p->plane->height, p->plane->depth};
-    int32_t at[3] = {0};
+    int64_t at[3] = {0};
     bool inside = form.dimensions > 1 || form.is_array || t->image.kind == LW_IMAGE_LINEAR;
     for (uint32_t k = 0; k < form.dimensions; k++) {
-        at[k] = spot->i[k] + spot->offsets[k];
-        inside &= (uint32_t)at[k] < extents[k];
+        at[k] = (int64_t)spot->i[k] + spot->offsets[k];
+        inside &= at[k] >= 0 && at[k] < extents[k];
     }
     if (form.is_array) {
         p->layer = spot->layer;
         inside &= p->layer < t->layers;
     }
-    if (inside) taps->at[taps->count++] = (struct lw_tap){texel_at(p, at[0], at[1], at[2]), (int32_t)weight};
+    if (inside)
+        taps->at[taps->count++] =
+            (struct lw_tap){texel_at(p, (int32_t)at[0], (int32_t)at[1], (int32_t)at[2]), (int32_t)weight};
     end_quad(taps);
 }
 

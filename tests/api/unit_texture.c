@@ -192,6 +192,59 @@ static void surfaces_end(void **state) {
     lw_context_free(context);
 }
 
+/* ---- Rows longer than a GPU's -------------------------------------------------------------------------------------
+ */
+
+#define LONG_ROWS \
+    HEAD ".visible .entry flat(.param .u64 t, .param .f32 x, .param .u64 out)\n{ .reg .u64 %o, %t; .reg .f32 %x, " \
+         "%y, %r<4>;\n ld.param.u64 %t, [t]; ld.param.f32 %x, [x]; ld.param.u64 %o, [out]; mov.f32 %y, 0f00000000;\n" \
+         " tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%x,%y}];\n st.global.f32 [%o], %r0; ret; }\n" \
+         ".visible .entry line(.param .u64 t, .param .f32 x, .param .u64 out)\n{ .reg .u64 %o, %t; .reg .f32 %x, " \
+         "%r<4>;\n ld.param.u64 %t, [t]; ld.param.f32 %x, [x]; ld.param.u64 %o, [out];\n" \
+         " tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, %x];\n st.global.f32 [%o], %r0; ret; }\n"
+
+static void expect_at(lw_context *context, lw_kernel *kernel, const lw_image *image, const lw_sampler *sampler, float x,
+                      float wanted) {
+    uint64_t texture, out = new_buffer(context, 4);
+    float got;
+    assert_int_equal(lw_texture_new(context, image, NULL, sampler, &texture), LW_OK);
+    assert_int_equal(lw_launch(kernel, &(lw_launch_config){.grid = {1, 1, 1}, .block = {1, 1, 1}},
+                               (void *[]){&texture, &x, &out}, NULL),
+                     LW_OK);
+    assert_int_equal(lw_memory_read(context, out, &got, sizeof got), LW_OK);
+    if (got != wanted) fail_msg("%g at %g, not %g", got, x, wanted);
+    assert_int_equal(lw_texture_free(context, texture), LW_OK);
+    assert_int_equal(lw_memory_free(context, out), LW_OK);
+}
+
+/* Two texels beyond 2^23 are 1, all others 0; half of either is taken, and the last one elsewhere. */
+static void long_rows(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_module *module = load(context, LONG_ROWS);
+    lw_kernel *flat = get_kernel(module, "flat"), *line = get_kernel(module, "line");
+    lw_image image = image_of(LW_IMAGE_2D, 1 << 24, 1, 0, 0);
+    lw_sampler sampler = {
+        .filter = LW_FILTER_LINEAR, .normalized_floats = true, .address = {LW_ADDRESS_CLAMP, LW_ADDRESS_CLAMP}};
+    image.address = new_buffer(context, lw_image_bytes(&image));
+    assert_int_equal(lw_memory_write(context, image.address + 4 * 9999999, "\377\0\0\0\377\0\0\0", 8), LW_OK);
+    expect_at(context, flat, &image, &sampler, 1e7f, 1);
+    expect_at(context, flat, &image, &sampler, 1e7f + 2, 0);
+    sampler.normalized_coords = true;
+    expect_at(context, flat, &image, &sampler, 1e7f / (1 << 24), 1);
+    assert_int_equal(lw_memory_free(context, image.address), LW_OK);
+    image = image_of(LW_IMAGE_LINEAR, 1 << 26, 0, 0, 0);
+    image.channels = 1;
+    image.address = new_buffer(context, 1 << 26);
+    assert_int_equal(lw_memory_write(context, image.address + (1 << 25) + 4, "\377", 1), LW_OK);
+    sampler = (lw_sampler){.normalized_floats = true};
+    expect_at(context, line, &image, &sampler, (1 << 25) + 4, 1);
+    expect_at(context, line, &image, &sampler, 1 << 24, 0);
+    image.width = (1u << 30) + 1;
+    assert_int_equal(lw_image_bytes(&image), 0);
+    lw_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_lie_one_behind_the_other),
@@ -200,6 +253,7 @@ int main(void) {
         cmocka_unit_test(what_does_not_fit_together),
         cmocka_unit_test(references_are_bound),
         cmocka_unit_test(surfaces_end),
+        cmocka_unit_test(long_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

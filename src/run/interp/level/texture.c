@@ -15,8 +15,9 @@ typedef struct axes {
     int32_t first[AT_A_TIME], second[AT_A_TIME], weight[AT_A_TIME];
 } axes;
 
-/* The product of a normalised coordinate's 21 bits and an extent of so many texels has 32. */
-enum { SMALL = 1024, FAR = 512 };
+/* The product of a normalised coordinate's 21 bits and an extent of so many texels has 32; 256 times the longest extent
+ * is less than 2^31. */
+enum { SMALL = 1024, FAR = 512, LONG = 1 << 22 };
 
 /* What find_axis finds, in words: where coordinates are limited. */
 static void find_clamped(const float *restrict c, uint32_t extent, axes *restrict to) {
@@ -125,6 +126,7 @@ static bool is_usual(const lw_sampled *sampled) {
     const lw_sampler *s = sampled->sampler;
     for (uint32_t k = 0; k < 2; k++)
         if (s->address[k] != LW_ADDRESS_CLAMP && s->address[k] != LW_ADDRESS_WRAP) return false;
+    if (t->planes[0].width > LONG || t->planes[0].height > LONG) return false;
     if (t->image_bytes > INT32_MAX || t->planes[0].row_pitch % 4) return false;
     return t->levels == 1 && t->type == LW_TEXEL_u8 && t->channels == 4 && s->normalized_floats && !s->srgb &&
            s->filter == LW_FILTER_LINEAR;
