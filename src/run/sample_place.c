@@ -282,8 +282,10 @@ static double lod_by_derivatives(const lw_sampled *sampled, lw_texture_form form
     return axis > 0 ? log2(axis) / 2 : -1e9;
 }
 
+/* A NaN is 0, a sampler's too. */
 static int32_t in_256ths(double level) {
     const double most = 1 << 20;
+    if (isnan(level)) return 0;
     return (int32_t)((level > most ? most : level < -most ? -most : level) * 256);
 }
 
@@ -293,7 +295,6 @@ uint32_t lw_sample_level(const lw_sampled *sampled, lw_texture_form form, const 
     double level = 0;
     if (form.lookup == LW_LOOKUP_level) level = form.is_integer ? (double)(int32_t)lod[0] : float_of(lod[0]);
     if (form.lookup == LW_LOOKUP_grad) level = lod_by_derivatives(sampled, form, spot, lod);
-    if (isnan(level)) level = 0;
     const int32_t last = (int32_t)(sampled->texture->levels - 1) << 8, least = in_256ths(s->level_min),
                   most = in_256ths(s->level_max);
     const bool has_bias = form.lookup == LW_LOOKUP_level || form.lookup == LW_LOOKUP_grad;
