@@ -4,12 +4,6 @@
 
 #include "lanewise/lane/convert_half.h"
 
-static float float_of(uint32_t word) {
-    float f;
-    memcpy(&f, &word, sizeof f);
-    return f;
-}
-
 /* ---- Operands ------------------------------------------------------------------------------------------------------
  */
 
@@ -29,7 +23,7 @@ static lookup understand(lw_texture_form form, const uint32_t *operands) {
     if (form.is_array) l.spot.layer = *at++;
     for (uint32_t k = 0; k < form.dimensions; k++, at++) {
         l.spot.i[k] = (int32_t)*at;
-        l.spot.c[k] = float_of(*at);
+        l.spot.c[k] = lw_from_bits_f32_(*at);
     }
     if (form.has_sample) l.sample = *at++;
     for (uint32_t k = 0; k < lods; k++) l.lod[k] = *at++;
@@ -47,7 +41,7 @@ static void give(lw_texture_form form, const uint32_t values[4], uint32_t *resul
         return;
     }
     uint32_t halves[4];
-    for (uint32_t k = 0; k < 4; k++) halves[k] = lw_cvt_f16_f32(float_of(values[k]), 0);
+    for (uint32_t k = 0; k < 4; k++) halves[k] = lw_cvt_f16_f32(lw_from_bits_f32_(values[k]), 0);
     for (uint32_t k = 0; k < form.results; k++)
         results[k] = form.results == 4 ? halves[k] : halves[2 * k] | halves[2 * k + 1] << 16;
 }

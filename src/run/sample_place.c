@@ -1,6 +1,8 @@
 /* sample_place.c: which texels a lookup takes: coordinates, address modes, weights, levels, faces of cubes. */
 #include "run/sample.h"
 
+#include "lanewise/lane/float.h"
+
 #include <math.h>
 
 /* ---- One axis ------------------------------------------------------------------------------------------------------
@@ -245,12 +247,6 @@ void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_
 /* ---- Levels --------------------------------------------------------------------------------------------------------
  */
 
-static float float_of(uint32_t word) {
-    float f;
-    memcpy(&f, &word, sizeof f);
-    return f;
-}
-
 /* How fast coordinates of a face change where the direction does. */
 static void on_the_face(const float direction[3], double derivative[3]) {
     float c[3] = {direction[0], direction[1], direction[2]};
@@ -271,7 +267,7 @@ static double lod_by_derivatives(const lw_sampled *sampled, lw_texture_form form
     const double extents[3] = {plane->width, plane->height, form.is_cube ? 0 : plane->depth};
     double parts[2][3] = {{0}}, squares[3] = {0}; /* of x, of y, and their product */
     for (uint32_t k = 0; k < 2 * form.dimensions; k++)
-        parts[k / form.dimensions][k % form.dimensions] = float_of(lod[k]);
+        parts[k / form.dimensions][k % form.dimensions] = lw_from_bits_f32_(lod[k]);
     for (uint32_t d = 0; form.is_cube && d < 2; d++) on_the_face(spot->c, parts[d]);
     for (uint32_t k = 0; k < 3; k++) {
         const double x = parts[0][k] * extents[k], y = parts[1][k] * extents[k];
@@ -293,7 +289,7 @@ uint32_t lw_sample_level(const lw_sampled *sampled, lw_texture_form form, const 
     const lw_sampler *s = sampled->sampler;
     if (sampled->texture->levels == 1) return 0;
     double level = 0;
-    if (form.lookup == LW_LOOKUP_level) level = form.is_integer ? (double)(int32_t)lod[0] : float_of(lod[0]);
+    if (form.lookup == LW_LOOKUP_level) level = form.is_integer ? (double)(int32_t)lod[0] : lw_from_bits_f32_(lod[0]);
     if (form.lookup == LW_LOOKUP_grad) level = lod_by_derivatives(sampled, form, spot, lod);
     const int32_t last = (int32_t)(sampled->texture->levels - 1) << 8, least = in_256ths(s->level_min),
                   most = in_256ths(s->level_max);

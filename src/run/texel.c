@@ -7,18 +7,6 @@
 #include <limits.h>
 #include <math.h>
 
-static uint32_t bits_of(float f) {
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
-
-static float float_of(uint32_t word) {
-    float f;
-    memcpy(&f, &word, sizeof f);
-    return f;
-}
-
 /* ---- How a texture is read -----------------------------------------------------------------------------------------
  */
 
@@ -64,7 +52,7 @@ static uint32_t border(const lw_sampled *sampled, uint32_t component) {
     float value = sampled->sampler->border[component];
     if (type == LW_TEXEL_f16) return lw_cvt_f16_f32(value, LW_FLOAT_RZ);
     if (!is_unit(sampled)) {
-        const uint32_t word = bits_of(value);
+        const uint32_t word = lw_bits_f32_(value);
         return raw((const char *)&word, type, 0);
     }
     if (!(value > (row->is_signed ? -1 : 0))) value = row->is_signed ? -1 : 0;
@@ -83,11 +71,11 @@ uint32_t lw_texel_read(const lw_sampled *sampled, const char *texel, uint32_t co
     const uint32_t value = value_of(sampled, texel, component);
     if (t->type == LW_TEXEL_f16)
         return (value & 0x7fff) > 0x7c00 ? (value & 0x8000) << 16 | 0x7f800000 | (value & 0x3ff) << 13
-                                         : bits_of(lw_cvt_f32_f16((uint16_t)value));
+                                         : lw_bits_f32_(lw_cvt_f32_f16((uint16_t)value));
     if (!is_unit(sampled)) return value;
-    if (is_srgb(sampled, component)) return bits_of((float)lw_srgb[value & 255] / 16384);
-    if (t->type == LW_TEXEL_s8) return bits_of((int32_t)value < -127 ? -1 : (float)((int32_t)value / 127.0));
-    return bits_of(unit(widened(value, t->type), t->type));
+    if (is_srgb(sampled, component)) return lw_bits_f32_((float)lw_srgb[value & 255] / 16384);
+    if (t->type == LW_TEXEL_s8) return lw_bits_f32_((int32_t)value < -127 ? -1 : (float)((int32_t)value / 127.0));
+    return lw_bits_f32_(unit(widened(value, t->type), t->type));
 }
 
 /* ---- Several together ----------------------------------------------------------------------------------------------
@@ -117,7 +105,7 @@ typedef enum format { AS_FLOAT, AS_HALF, AS_SRGB } format;
 static double special_sum(const lw_sampled *sampled, const struct lw_tap *tap, uint32_t count, uint32_t component) {
     double sum = 0;
     for (uint32_t k = 0; k < count; k++) {
-        const float value = float_of(lw_texel_read(sampled, tap[k].texel, component));
+        const float value = lw_from_bits_f32_(lw_texel_read(sampled, tap[k].texel, component));
         if (!isfinite(value)) sum += value;
     }
     return sum;
@@ -132,7 +120,7 @@ static double quad_sum(const lw_sampled *sampled, const struct lw_tap *tap, uint
     int largest = INT_MIN;
     for (uint32_t k = 0; k < count; k++) {
         int exponent;
-        values[k] = float_of(lw_texel_read(sampled, tap[k].texel, component));
+        values[k] = lw_from_bits_f32_(lw_texel_read(sampled, tap[k].texel, component));
         if (!isfinite(values[k])) return special_sum(sampled, tap, count, component);
         if (as == AS_FLOAT && fabsf(values[k]) < 0x1p-126f) values[k] = 0;
         frexpf(values[k], &exponent);
@@ -150,7 +138,7 @@ static uint32_t blend_floats(const lw_sampled *sampled, const lw_taps *taps, uin
         sum += quad_sum(sampled, &taps->at[first], taps->ends[q] - first, component, as);
     sum = sum / 256;
     if (isnan(sum)) return as == AS_FLOAT ? 0x7fffffff : 0x7fffe000;
-    return bits_of(as == AS_FLOAT ? to_float(sum) : to_half(sum));
+    return lw_bits_f32_(as == AS_FLOAT ? to_float(sum) : to_half(sum));
 }
 
 /* Texels of s8 are fractions of 19 bits, rounded down; here an H200 rounds another way once in fifty times. */
@@ -168,7 +156,7 @@ static uint32_t blend_units(const lw_sampled *sampled, const lw_taps *taps, uint
     }
     sum >>= 8;
     if (type == LW_TEXEL_s8) sum = (sum * 32767 + (1 << 18)) >> 19;
-    return bits_of(unit((int32_t)sum, type));
+    return lw_bits_f32_(unit((int32_t)sum, type));
 }
 
 static uint32_t blend(const lw_sampled *sampled, const lw_taps *taps, uint32_t component) {
