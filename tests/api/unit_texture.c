@@ -192,6 +192,68 @@ static void surfaces_end(void **state) {
     lw_context_free(context);
 }
 
+#define WIDE(mode) \
+    ".visible .entry wide_" #mode "(.param .u64 s, .param .s32 x, .param .u64 out)\n{ .reg .u64 %s, %o; .reg .s32 " \
+    "%x; .reg .b32 %r<4>;\n ld.param.u64 %s, [s]; ld.param.s32 %x, [x]; ld.param.u64 %o, [out];\n" \
+    " suld.b.2d.v4.b32." #mode " {%r0,%r1,%r2,%r3}, [%s, {%x,1}];\n st.global.v4.b32 [%o], {%r0,%r1,%r2,%r3};\n" \
+    " sust.b.2d.v4.b32." #mode " [%s, {%x,1}], {-1,-1,-1,-1}; ret; }\n"
+
+enum { ROW = 24, ROWS = 2, BEHIND = 16 };
+
+#define REDUCES(sample, place) \
+    ".visible .entry reduces_" #sample "(.param .u64 s)\n{ .reg .u64 %s; ld.param.u64 %s, [s];\n sured." #sample \
+    ".add.2d." #place ".clamp [%s, {0,1}], 1; ret; }\n"
+
+/* What the kernel reads at x in the last row, and where it then writes 16 bytes: -1: nowhere. */
+static void expect_wide(lw_context *context, lw_kernel *kernel, uint64_t surface, uint64_t memory, int32_t x,
+                        int32_t wanted) {
+    uint8_t before[ROW * ROWS + BEHIND], after[sizeof before], got[16], zero[16] = {0};
+    uint64_t out = new_buffer(context, sizeof got);
+    for (size_t i = 0; i < sizeof before; i++) before[i] = (uint8_t)(i + 1);
+    assert_int_equal(lw_memory_write(context, memory, before, sizeof before), LW_OK);
+    assert_int_equal(lw_launch(kernel, &(lw_launch_config){.grid = {1, 1, 1}, .block = {1, 1, 1}},
+                               (void *[]){&surface, &x, &out}, NULL),
+                     LW_OK);
+    assert_int_equal(lw_memory_read(context, out, got, sizeof got), LW_OK);
+    assert_int_equal(lw_memory_read(context, memory, after, sizeof after), LW_OK);
+    assert_memory_equal(got, wanted < 0 ? zero : before + ROW + wanted, sizeof got);
+    if (wanted >= 0) memset(before + ROW + wanted, 255, sizeof got);
+    assert_memory_equal(after, before, sizeof before);
+    assert_int_equal(lw_memory_free(context, out), LW_OK);
+}
+
+/* 16 bytes of a surface of single bytes: those that are not all in a row of 24 are outside; "sized appropriately" is
+ * what the manual says of the nearest place. */
+static void accesses_wider_than_texels(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_module *module = load(context, HEAD WIDE(zero) WIDE(clamp) WIDE(trap) REDUCES(p, b32) REDUCES(b, u32));
+    lw_kernel *zero = get_kernel(module, "wide_zero"), *clamp = get_kernel(module, "wide_clamp"),
+              *trap = get_kernel(module, "wide_trap");
+    lw_image image = image_of(LW_IMAGE_2D, ROW, ROWS, 0, 0);
+    uint64_t surface, out = new_buffer(context, 16);
+    int32_t x = 16;
+    image.channels = 1;
+    image.address = new_buffer(context, ROW * ROWS + BEHIND);
+    assert_int_equal(lw_surface_new(context, &image, &surface), LW_OK);
+    expect_wide(context, zero, surface, image.address, 0, 0);
+    expect_wide(context, zero, surface, image.address, 16, -1);
+    expect_wide(context, zero, surface, image.address, -16, -1);
+    expect_wide(context, clamp, surface, image.address, 16, 0);
+    expect_wide(context, clamp, surface, image.address, 1 << 30, 0);
+    expect_wide(context, clamp, surface, image.address, INT32_MIN, 0);
+    expect_wide(context, trap, surface, image.address, 0, 0);
+    expect_trap(context, trap, (void *[]){&surface, &x, &out}, 1, 19, "has nothing at (16, 1, 0)");
+    expect_trap(context, get_kernel(module, "reduces_p"), (void *[]){&surface}, 1, 24, "another geometry");
+    image.width = 9; /* the second row begins where no word does */
+    assert_int_equal(lw_surface_new(context, &image, &surface), LW_OK);
+    expect_trap(context, get_kernel(module, "reduces_b"), (void *[]){&surface}, 1, 27, "another geometry");
+    image.width = 8;
+    assert_int_equal(lw_surface_new(context, &image, &surface), LW_OK);
+    expect_trap(context, clamp, (void *[]){&surface, &x, &out}, 1, 13, "has nothing at (16, 1, 0)");
+    lw_context_free(context);
+}
+
 /* ---- Rows longer than a GPU's -------------------------------------------------------------------------------------
  */
 
@@ -253,6 +315,7 @@ int main(void) {
         cmocka_unit_test(what_does_not_fit_together),
         cmocka_unit_test(references_are_bound),
         cmocka_unit_test(surfaces_end),
+        cmocka_unit_test(accesses_wider_than_texels),
         cmocka_unit_test(long_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,14 +46,16 @@ static const lw_op *trap(lw_gang *gang, const lw_op *op, uint32_t lane, const su
     return lw_gang_trap(gang, op, LW_TRAP_texture, lane, details);
 }
 
-/* Where `bytes` of a lane are; *place is NULL where they are nowhere and that is no fault. False: trapped. */
+/* Where `bytes` of a lane are; *place is NULL where they are nowhere and that is no fault. False: trapped. An access of
+ * more than a texel is all in its row: what is nearest is sized as the access is. */
 static bool find_place(lw_gang *gang, const lw_op *op, uint32_t lane, const surface *s, uint32_t bytes, char **place) {
     const lw_texture_form form = lw_texture_unpack(op->c);
     const lw_image_plane *plane = &s->texture->planes[0];
     spot at = spot_of(gang, form, gang->frame->code->slots + op->d + form.results, lane);
     const spot given = at;
-    const uint32_t texel = s->texture->texel_bytes, unit = form.is_formatted ? 1 : texel,
-                   extents[3] = {plane->width, plane->height, plane->depth};
+    const uint32_t texel = s->texture->texel_bytes, step = form.is_formatted || bytes < texel ? texel : bytes,
+                   unit = form.is_formatted ? 1 : step,
+                   extents[3] = {(uint32_t)((uint64_t)plane->width * texel / step), plane->height, plane->depth};
     if (!form.is_formatted && (uint32_t)at.c[0] % bytes)
         return trap(gang, op, lane, s, LW_TEXTURE_FAULT_aligned, &given), false;
     const int32_t within = (int32_t)((uint32_t)at.c[0] & (unit - 1));
@@ -61,14 +63,14 @@ static bool find_place(lw_gang *gang, const lw_op *op, uint32_t lane, const surf
     bool inside = !form.is_array || at.layer < s->texture->layers;
     for (uint32_t k = 0; k < form.dimensions; k++) inside &= (uint32_t)at.c[k] < extents[k];
     *place = NULL;
-    if (!inside && form.outside == LW_OUTSIDE_trap)
+    if (!inside && (form.outside == LW_OUTSIDE_trap || (form.outside == LW_OUTSIDE_clamp && !extents[0])))
         return trap(gang, op, lane, s, LW_TEXTURE_FAULT_outside, &given), false;
     if (!inside && form.outside == LW_OUTSIDE_zero) return true;
     for (uint32_t k = 0; k < form.dimensions; k++) at.c[k] = nearest(at.c[k], extents[k]);
     const uint64_t z = form.is_array ? at.layer < s->texture->layers ? at.layer : s->texture->layers - 1
                                      : (uint32_t)at.c[2];
     *place = s->texels + plane->offset + z * plane->layer_pitch + (uint64_t)at.c[1] * plane->row_pitch +
-             (uint64_t)at.c[0] * texel + (uint32_t)within;
+             (uint64_t)at.c[0] * step + (uint32_t)within;
     return true;
 }
 
@@ -162,6 +164,11 @@ static lw_atom_op kind_of(const lw_op *op, const lw_texture *t) {
     return kind == LW_ATOM_min_u ? LW_ATOM_min_s : kind == LW_ATOM_max_u ? LW_ATOM_max_s : kind;
 }
 
+/* Texels are as large as what is added to them, and rows of bytes that are smaller begin where that may lie. */
+static bool may_reduce(const lw_texture *t, lw_texture_form form, const char *place, uint32_t bytes) {
+    return (!form.is_formatted || t->texel_bytes == bytes) && (uintptr_t)place % bytes == 0;
+}
+
 const lw_op *lw_step_surface_reduce(lw_gang *gang, const lw_op *op) {
     const lw_texture_form form = lw_texture_unpack(op->c);
     const uint32_t *slots = gang->frame->code->slots + op->d + values_of(form), bytes = 1u << form.size;
@@ -170,6 +177,10 @@ const lw_op *lw_step_surface_reduce(lw_gang *gang, const lw_op *op) {
         surface s;
         char *place;
         if (!find(gang, op, lane, &s) || !find_place(gang, op, lane, &s, bytes, &place)) return NULL;
+        if (place && !may_reduce(s.texture, form, place, bytes)) {
+            const spot at = spot_of(gang, form, slots - values_of(form), lane);
+            return trap(gang, op, lane, &s, LW_TEXTURE_FAULT_geometry, &at);
+        }
         uint64_t value = LW_SLOT(gang, uint32_t, slots[0])[lane];
         if (form.size == 3) value |= (uint64_t)LW_SLOT(gang, uint32_t, slots[1])[lane] << 32;
         if (place) lw_atom_reduce(place, (const char *)&value, bytes, kind_of(op, s.texture), element);
