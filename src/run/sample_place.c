@@ -278,7 +278,7 @@ static double lod_by_derivatives(const lw_sampled *sampled, lw_texture_form form
     return axis > 0 ? log2(axis) / 2 : -1e9;
 }
 
-/* A NaN is 0, a sampler's too. */
+/* Limits and biases, too, may be no numbers. */
 static int32_t in_256ths(double level) {
     const double most = 1 << 20;
     if (isnan(level)) return 0;

@@ -4,6 +4,8 @@
 
 #include "lanewise/texture.h"
 
+#include <math.h>
+
 /* ---- Images --------------------------------------------------------------------------------------------------- */
 
 static lw_image image_of(lw_image_kind kind, uint32_t width, uint32_t height, uint32_t depth, uint32_t layers) {
@@ -265,6 +267,11 @@ static void accesses_wider_than_texels(void **state) {
          "%r<4>;\n ld.param.u64 %t, [t]; ld.param.f32 %x, [x]; ld.param.u64 %o, [out];\n" \
          " tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, %x];\n st.global.f32 [%o], %r0; ret; }\n"
 
+#define LEVEL \
+    HEAD ".visible .entry level(.param .u64 t, .param .f32 x, .param .u64 out)\n{ .reg .u64 %o, %t; .reg .f32 %x, " \
+         "%y, %r<4>;\n ld.param.u64 %t, [t]; ld.param.f32 %x, [x]; ld.param.u64 %o, [out]; mov.f32 %y, 0f00000000;\n" \
+         " tex.level.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, %y], %x;\n st.global.f32 [%o], %r0; ret; }\n"
+
 static void expect_at(lw_context *context, lw_kernel *kernel, const lw_image *image, const lw_sampler *sampler, float x,
                       float wanted) {
     uint64_t texture, out = new_buffer(context, 4);
@@ -307,6 +314,27 @@ static void long_rows(void **state) {
     lw_context_free(context);
 }
 
+/* As coordinates that are no numbers, limits and biases of levels count as 0. */
+static void levels_that_are_no_numbers(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_kernel *kernel = get_kernel(load(context, LEVEL), "level");
+    lw_image image = image_of(LW_IMAGE_1D, 4, 0, 0, 0);
+    image.levels = 3, image.channels = 1;
+    image.address = new_buffer(context, lw_image_bytes(&image));
+    assert_int_equal(lw_memory_write(context, image.address, "\0\0\0\0\377\377\0", 7), LW_OK);
+    lw_sampler sampler = {.normalized_floats = true, .normalized_coords = true, .level_max = 3};
+    expect_at(context, kernel, &image, &sampler, 1, 1);
+    sampler.level_bias = NAN;
+    expect_at(context, kernel, &image, &sampler, 1, 1);
+    sampler.level_min = -NAN;
+    expect_at(context, kernel, &image, &sampler, 1, 1);
+    expect_at(context, kernel, &image, &sampler, NAN, 0);
+    sampler.level_max = NAN;
+    expect_at(context, kernel, &image, &sampler, 1, 0);
+    lw_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_lie_one_behind_the_other),
@@ -317,6 +345,7 @@ int main(void) {
         cmocka_unit_test(surfaces_end),
         cmocka_unit_test(accesses_wider_than_texels),
         cmocka_unit_test(long_rows),
+        cmocka_unit_test(levels_that_are_no_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
