@@ -504,6 +504,9 @@ static const char kernels_ptx[] =
     "tex.2d.v4.f32.f32 {%a0, %a1, %a2, %a3}, [image, {%x, %y}];\n" STORE_PTX
     ".visible .entry by_number(.param .u64 out)\n{\n" BEGIN_PTX "ld.param.u64 %o, [out];\n"
     "tex.1d.v4.f32.s32 {%a0, %a1, %a2, %a3}, [image, {%t}];\n" STORE_PTX
+    ".visible .entry on_line(.param .u64 texture, .param .u64 out)\n{\n" BEGIN_PTX
+    "ld.param.u64 %h, [texture];\nld.param.u64 %o, [out];\nadd.f32 %x, %x, 0f3f000000;\n"
+    "tex.1d.v4.f32.f32 {%a0, %a1, %a2, %a3}, [%h, {%x}];\n" STORE_PTX
     ".visible .entry by_object(.param .u64 texture, .param .u64 out)\n{\n" BEGIN_PTX
     "ld.param.u64 %h, [texture];\nld.param.u64 %o, [out];\n"
     "tex.2d.v4.f32.f32 {%a0, %a1, %a2, %a3}, [%h, {%x, %y}];\n" STORE_PTX
@@ -633,6 +636,30 @@ static void read_by_objects(CUmodule module, CUarray a, CUarray b) {
     OK(cuSurfObjectDestroy(surface));
 }
 
+/* A line of texels is one of two dimensions, with y = 0: by linear filtering half of what is read lies beyond its edge,
+ * which the mode of y is for. An H200 reads these rows. */
+static void read_lines(CUmodule module) {
+    const CUarray line = make(THREADS, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    const float texels[THREADS] = {2, 4, 6, 8, 10, 12, 14, 16};
+    const CUDA_RESOURCE_DESC of = of_array(line);
+    CUfunction read;
+    OK(cuModuleGetFunction(&read, module, "on_line"));
+    OK(cuMemcpyHtoA_v2(line, 0, texels, sizeof texels));
+    for (unsigned mode = 0; mode < 6; mode++) {
+        CUtexObject texture;
+        const CUDA_TEXTURE_DESC about = {.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, mode},
+                                         .filterMode = CU_TR_FILTER_MODE_LINEAR,
+                                         .borderColor = {1, 1, 1, 1}};
+        if (mode > CU_TR_ADDRESS_MODE_BORDER && !ours) continue; /* what that is there was not asked */
+        OK(cuTexObjectCreate(&texture, &of, &about, NULL));
+        launch(read, (void *[]){&texture, &out});
+        if (mode == CU_TR_ADDRESS_MODE_BORDER) EXPECT_ROW(1.5f, 2.5f, 1);
+        else EXPECT_ROW(2, 4, 2);
+        OK(cuTexObjectDestroy(texture));
+    }
+    OK(cuArrayDestroy(line));
+}
+
 static void kernels(void) {
     CUmodule module;
     const CUarray a = filled(0.25f), b = filled(64.5f);
@@ -640,6 +667,7 @@ static void kernels(void) {
     OK(cuModuleLoadData(&module, kernels_ptx));
     read_by_references(module, a, b);
     read_by_objects(module, a, b);
+    read_lines(module);
     OK(cuModuleUnload(module));
     OK(cuArrayDestroy(a));
     OK(cuArrayDestroy(b));

@@ -136,6 +136,16 @@ static int dimensions_of(lw_image_kind kind) {
     }
 }
 
+/* Those of dimensions that an image lacks may be none, but lookups see them: in 1D textures that of y. */
+static bool read_modes(const CUaddress_mode *about, int dimensions, lw_address_mode *modes) {
+    for (int i = 0; i < 3; i++) {
+        const bool known = about[i] <= CU_TR_ADDRESS_MODE_BORDER;
+        if (!known && i < dimensions) return false;
+        modes[i] = known ? (lw_address_mode)about[i] : LW_ADDRESS_WRAP;
+    }
+    return true;
+}
+
 bool lw_cu_read_sampler(const CUDA_TEXTURE_DESC *about, const lw_image *image, const lw_cu_texel *texel,
                         lw_sampler *sampler) {
     enum { KNOWN = 0x7f }; /* two of them have no name */
@@ -157,11 +167,7 @@ bool lw_cu_read_sampler(const CUDA_TEXTURE_DESC *about, const lw_image *image, c
                             .level_max = about->maxMipmapLevelClamp,
                             .max_anisotropy = about->maxAnisotropy};
     memcpy(sampler->border, about->borderColor, sizeof sampler->border);
-    for (int i = 0; i < dimensions_of(image->kind); i++) {
-        if (about->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER) return false;
-        sampler->address[i] = (lw_address_mode)about->addressMode[i];
-    }
-    return true;
+    return read_modes(about->addressMode, dimensions_of(image->kind), sampler->address);
 }
 
 /* ---- What of it -------------------------------------------------------------------------------------------------- */
