@@ -86,7 +86,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/jit/rescue.c PROPERTIE
 target_compile_definitions(lanewise_jit PRIVATE LW_JIT_BITCODE="${lw_bitcode_dir}")
 target_include_directories(lanewise_jit SYSTEM PRIVATE ${lw_llvm_includedir})
 target_link_directories(lanewise_jit PRIVATE ${lw_llvm_libdir})
-target_link_libraries(lanewise_jit PRIVATE lanewise_flags ${lw_llvm_libs} Threads::Threads)
+target_link_libraries(lanewise_jit PRIVATE lanewise_flags ${lw_llvm_libs} Threads::Threads m)
 target_link_options(lanewise_jit PRIVATE -Wl,-z,nodelete -Wl,--build-id=sha1) # object.c tells builds apart by it
 if(NOT LANEWISE_SANITIZE) # whose functions the program brings
   target_link_options(lanewise_jit PRIVATE -Wl,-z,defs)

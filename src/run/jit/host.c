@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <llvm-c/Object.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -90,9 +91,26 @@ static uintptr_t host_at(const lw_core *core, const lw_warp_calls *warp, lw_host
     return places[which];
 }
 
+/* What stands for an operation that the CPU level has no instruction for. A process need not know these: a program that
+ * opens this library does not see what it is linked with. */
+static uintptr_t math_at(const char *name) {
+#define MATH(name) {#name, (uintptr_t)name}, {#name "f", (uintptr_t)name##f},
+    static const struct {
+        const char *name;
+        uintptr_t place;
+    } all[] = {MATH(fma) MATH(floor) MATH(ceil) MATH(trunc) MATH(rint)};
+#undef MATH
+    for (size_t k = 0; k < LW_COUNT(all); k++)
+        if (!strcmp(name, all[k].name)) return all[k].place;
+    return 0;
+}
+
+static bool is_own(const char *name) { return !strncmp(name, PREFIX, sizeof PREFIX - 1); }
+
 /* 0: there is no such thing. */
 static uintptr_t place_of(const lw_host_places *p, const char *name) {
     uint32_t number;
+    if (!is_own(name)) return math_at(name);
     if (!strcmp(name, STEPS)) return (uintptr_t)p->level->steps;
     if (number_of(name, STEP, LW_OP_count, &number)) return (uintptr_t)p->level->steps[number];
     if (number_of(name, OPS, p->program->code_count, &number)) return (uintptr_t)p->program->codes[number]->ops;
@@ -102,8 +120,8 @@ static uintptr_t place_of(const lw_host_places *p, const char *name) {
 }
 
 static bool add_name(lw_host_places *p, const char *name, lw_text *why) {
-    if (strncmp(name, PREFIX, sizeof PREFIX - 1)) return true;
     const uintptr_t at = place_of(p, name);
+    if (!at && !is_own(name)) return true; /* its own functions, and memcpy, which every process knows */
     if (!at) {
         lw_text_printf(why, "the code asks for '%s', which is not there", name);
         return false;

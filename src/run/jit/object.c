@@ -116,7 +116,7 @@ static bool make_linker(lw_compiled *made, const lw_level *level, lw_text *why) 
                             &process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL),
                         why))
         return false;
-    /* fma and memcpy, where the level has no instruction */
+    /* memcpy and the like; host.c has the rest */
     LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(made->code), process);
     return true;
 }
