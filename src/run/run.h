@@ -194,7 +194,6 @@ typedef enum lw_texture_fault {
     LW_TEXTURE_FAULT_memory,   /* … of its texels is not allocated */
     LW_TEXTURE_FAULT_geometry, /* the instruction is for another kind of image */
     LW_TEXTURE_FAULT_outside,  /* of a surface; `texts` are the coordinates, `size` the layer */
-    LW_TEXTURE_FAULT_aligned,  /* the access to a surface is not */
 } lw_texture_fault;
 
 typedef struct lw_trap_record {

@@ -247,26 +247,43 @@ static void put_async(lw_text *out, const lw_trap_record *trap, const lw_grid *g
     }
 }
 
+/* A texture, sampler or surface: a reference by its name, an object by its handle. */
+static void put_object(lw_text *out, const lw_trap_record *trap) {
+    if (trap->access) lw_text_say(out, "'%s'", trap->access);
+    else lw_text_printf(out, "the object of handle 0x%llx", (unsigned long long)trap->address);
+}
+
+static void put_spot(lw_text *out, const lw_trap_record *trap) {
+    const long long x = (long long)trap->texts[0], y = (long long)trap->texts[1], z = (long long)trap->texts[2];
+    lw_text_printf(out, "at (%lld, %lld, %lld), layer %u", x, y, z, trap->size);
+}
+
 static void put_texture(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     static const char *const kinds[] = {"", "texture", "sampler", "surface"};
-    const unsigned long long handle = trap->address;
     (void)grid;
     if (trap->detail == LW_TEXTURE_FAULT_handle) {
-        lw_text_printf(out, "0x%llx is no handle of a texture, sampler or surface", handle);
+        lw_text_printf(out, "0x%llx is no handle of a texture, sampler or surface", (unsigned long long)trap->address);
         return;
     }
-    if (trap->access) lw_text_say(out, "'%s'", trap->access);
-    else lw_text_printf(out, "the object of handle 0x%llx", handle);
+    put_object(out, trap);
     if (trap->detail < LW_TEXTURE_FAULT_unbound)
         lw_text_printf(out, " is no %s, which the instruction needs", kinds[trap->detail - LW_TEXTURE_FAULT_kind]);
     else if (trap->detail == LW_TEXTURE_FAULT_unbound) lw_text_puts(out, " is not bound to anything");
     else if (trap->detail == LW_TEXTURE_FAULT_memory) lw_text_puts(out, " is over memory that is not allocated");
     else if (trap->detail == LW_TEXTURE_FAULT_geometry)
         lw_text_puts(out, " has an image of another geometry than the instruction's");
-    else
-        lw_text_printf(out, " has nothing at (%lld, %lld, %lld), layer %u%s", (long long)trap->texts[0],
-                       (long long)trap->texts[1], (long long)trap->texts[2], trap->size,
-                       trap->detail == LW_TEXTURE_FAULT_aligned ? ": x is no multiple of the bytes accessed" : "");
+    else {
+        lw_text_puts(out, " has nothing ");
+        put_spot(out, trap);
+    }
+}
+
+static void put_surface(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    put_object(out, trap);
+    lw_text_puts(out, " is accessed ");
+    put_spot(out, trap);
+    lw_text_printf(out, ": x is no multiple of the %u bytes of the access", trap->detail);
 }
 
 static void put_warp(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {

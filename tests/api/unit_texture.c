@@ -129,17 +129,24 @@ static void what_does_not_fit_together(void **state) {
          " tex.2d.v4.u32.s32 {%r0,%r1,%r2,%r3}, [%t, {%x,%x}];\n st.global.u32 [%o], %r0; ret; }\n" \
          ".visible .entry stores(.param .u64 s)\n{ .reg .u64 %s; .reg .s32 %x;\n ld.param.u64 %s, [s]; mov.u32 %x, " \
          "%tid.x; shl.b32 %x, %x, 2;\n" \
-         " sust.b.2d.b32.trap [%s, {%x,0}], %x; ret; }\n"
+         " sust.b.2d.b32.trap [%s, {%x,0}], %x; ret; }\n" \
+         ".visible .entry stores_two(.param .u64 s)\n{ .reg .u64 %s; .reg .s32 %x;\n ld.param.u64 %s, [s]; mov.u32 " \
+         "%x, 4;\n sust.b.2d.v2.b32.trap [%s, {%x,0}], {%x,%x}; ret; }\n"
 
-static void expect_trap(lw_context *context, lw_kernel *kernel, void *const *params, uint32_t threads, uint32_t line,
-                        const char *says) {
+static void expect_number(lw_context *context, lw_kernel *kernel, void *const *params, uint32_t threads,
+                          uint32_t number, uint32_t line, const char *says) {
     lw_trap_info trap;
     assert_int_equal(lw_launch(kernel, &(lw_launch_config){.grid = {1, 1, 1}, .block = {threads, 1, 1}}, params, NULL),
                      LW_TRAPPED);
     assert_true(lw_trap(context, &trap));
-    assert_int_equal(trap.number, 5022);
+    assert_int_equal(trap.number, number);
     assert_int_equal(trap.line, line);
     if (!strstr(trap.message, says)) fail_msg("%s", trap.message);
+}
+
+static void expect_trap(lw_context *context, lw_kernel *kernel, void *const *params, uint32_t threads, uint32_t line,
+                        const char *says) {
+    expect_number(context, kernel, params, threads, 5022, line, says);
 }
 
 static void references_are_bound(void **state) {
@@ -177,7 +184,8 @@ static void references_are_bound(void **state) {
 static void surfaces_end(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_kernel *kernel = get_kernel(load(context, READS), "stores");
+    lw_module *module = load(context, READS);
+    lw_kernel *kernel = get_kernel(module, "stores"), *two = get_kernel(module, "stores_two");
     lw_image image = image_of(LW_IMAGE_2D, 4, 4, 0, 0);
     uint64_t surface, texture;
     image.address = new_buffer(context, lw_image_bytes(&image));
@@ -185,6 +193,8 @@ static void surfaces_end(void **state) {
     assert_int_equal(lw_texture_new(context, &image, NULL, NULL, &texture), LW_OK);
     expect_trap(context, kernel, (void *[]){&surface}, 5, 19, "has nothing at (16, 0, 0)");
     expect_trap(context, kernel, (void *[]){&texture}, 1, 19, "is no surface");
+    expect_number(context, two, (void *[]){&surface}, 1, 5023, 23,
+                  "at (4, 0, 0), layer 0: x is no multiple of the 8 bytes");
     assert_int_equal(
         lw_launch(kernel, &(lw_launch_config){.grid = {1, 1, 1}, .block = {4, 1, 1}}, (void *[]){&surface}, NULL),
         LW_OK);

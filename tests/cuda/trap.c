@@ -20,7 +20,20 @@ static const struct fault {
     {"texture", CUDA_ERROR_ILLEGAL_ADDRESS, /* by a handle that is none */
      HEAD ".reg .f32 %f<4>;\nmov.u64 %d1, 0x123456789;\nmov.f32 %f0, 0f3f000000;\n"
           "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d1, {%f0, %f0}];\nst.global.f32 [%d0], %f0;\n" TAIL},
+    {"surface", CUDA_ERROR_MISALIGNED_ADDRESS, /* a word at x = 2 */
+     ".version 7.0\n.target sm_70\n.address_size 64\n.global .surfref area;\n.visible .entry k(.param .u64 at)\n{\n"
+     ".reg .b32 %x;\nmov.u32 %x, 2;\nsust.b.1d.b32.trap [area, {%x}], %x;\n" TAIL},
 };
+
+static void bind_surface(CUmodule module) {
+    const CUDA_ARRAY3D_DESCRIPTOR line = {
+        .Width = 64, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1, .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+    CUarray array;
+    CUsurfref area;
+    if (cuModuleGetSurfRef(&area, module, "area")) return; /* the kernel has none */
+    OK(cuArray3DCreate_v2(&array, &line));
+    OK(cuSurfRefSetArray(area, array, 0));
+}
 
 static void faulting(const struct fault *row) {
     CUcontext context, other;
@@ -35,6 +48,7 @@ static void faulting(const struct fault *row) {
     OK(cuMemAlloc_v2(&at, 256));
     OK(cuModuleLoadData(&module, row->text));
     OK(cuModuleGetFunction(&function, module, "k"));
+    bind_surface(module);
     GIVES(blocking ? row->result : CUDA_SUCCESS,
           cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&at}, NULL));
     GIVES(row->result, cuCtxSynchronize());
@@ -58,6 +72,6 @@ int main(int argc, char **argv) {
             faulting(&rows[i]);
             return faults != 0;
         }
-    fprintf(stderr, "usage: trap bounds|misaligned|trap|texture\n");
+    fprintf(stderr, "usage: trap bounds|misaligned|trap|texture|surface\n");
     return 2;
 }

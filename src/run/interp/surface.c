@@ -36,14 +36,15 @@ static spot spot_of(const lw_gang *gang, lw_texture_form form, const uint32_t *s
     return s;
 }
 
-static const lw_op *trap(lw_gang *gang, const lw_op *op, uint32_t lane, const surface *s, lw_texture_fault fault,
-                         const spot *at) {
+/* detail: the fault, or the bytes that x is no multiple of. */
+static const lw_op *trap(lw_gang *gang, const lw_op *op, uint32_t lane, const surface *s, lw_trap_kind kind,
+                         uint32_t detail, const spot *at) {
     lw_trap_record details = {.access = s->texture->label,
                               .address = LW_SLOT(gang, uint64_t, op->a)[lane],
-                              .detail = fault,
+                              .detail = detail,
                               .size = at->layer};
     for (uint32_t k = 0; k < 3; k++) details.texts[k] = (uint64_t)(int64_t)at->c[k];
-    return lw_gang_trap(gang, op, LW_TRAP_texture, lane, details);
+    return lw_gang_trap(gang, op, kind, lane, details);
 }
 
 /* Where `bytes` of a lane are; *place is NULL where they are nowhere and that is no fault. False: trapped. An access of
@@ -57,14 +58,14 @@ static bool find_place(lw_gang *gang, const lw_op *op, uint32_t lane, const surf
                    unit = form.is_formatted ? 1 : step,
                    extents[3] = {(uint32_t)((uint64_t)plane->width * texel / step), plane->height, plane->depth};
     if (!form.is_formatted && (uint32_t)at.c[0] % bytes)
-        return trap(gang, op, lane, s, LW_TEXTURE_FAULT_aligned, &given), false;
+        return trap(gang, op, lane, s, LW_TRAP_surface, bytes, &given), false;
     const int32_t within = (int32_t)((uint32_t)at.c[0] & (unit - 1));
     at.c[0] = (int32_t)(at.c[0] - within) / (int32_t)unit;
     bool inside = !form.is_array || at.layer < s->texture->layers;
     for (uint32_t k = 0; k < form.dimensions; k++) inside &= (uint32_t)at.c[k] < extents[k];
     *place = NULL;
     if (!inside && (form.outside == LW_OUTSIDE_trap || (form.outside == LW_OUTSIDE_clamp && !extents[0])))
-        return trap(gang, op, lane, s, LW_TEXTURE_FAULT_outside, &given), false;
+        return trap(gang, op, lane, s, LW_TRAP_texture, LW_TEXTURE_FAULT_outside, &given), false;
     if (!inside && form.outside == LW_OUTSIDE_zero) return true;
     for (uint32_t k = 0; k < form.dimensions; k++) at.c[k] = nearest(at.c[k], extents[k]);
     const uint64_t z = form.is_array ? at.layer < s->texture->layers ? at.layer : s->texture->layers - 1
@@ -179,7 +180,7 @@ const lw_op *lw_step_surface_reduce(lw_gang *gang, const lw_op *op) {
         if (!find(gang, op, lane, &s) || !find_place(gang, op, lane, &s, bytes, &place)) return NULL;
         if (place && !may_reduce(s.texture, form, place, bytes)) {
             const spot at = spot_of(gang, form, slots - values_of(form), lane);
-            return trap(gang, op, lane, &s, LW_TEXTURE_FAULT_geometry, &at);
+            return trap(gang, op, lane, &s, LW_TRAP_texture, LW_TEXTURE_FAULT_geometry, &at);
         }
         uint64_t value = LW_SLOT(gang, uint32_t, slots[0])[lane];
         if (form.size == 3) value |= (uint64_t)LW_SLOT(gang, uint32_t, slots[1])[lane] << 32;
