@@ -58,7 +58,7 @@ typedef struct lw_image {
     uint32_t width, height, depth; /* texels of level 0; what a kind does not have may be 0 or 1 */
     uint32_t layers;               /* of arrays; of cubes 6 for each, or 0 for one */
     uint32_t levels;               /* of a mipmap; 0 is 1 */
-    uint32_t samples;              /* of a texel: 1, 2, 4, 8 */
+    uint32_t samples;              /* of a texel: 1, 2, 4, 8; they lie one behind the other in it */
     uint64_t address;              /* device memory; it is looked at when a kernel runs */
     uint64_t pitch;                /* bytes from row to row of LW_IMAGE_PITCHED, else 0 */
 } lw_image;

@@ -68,6 +68,18 @@ static void check_values(lw_diags *diags, const lw_module_ptx *module, bool is_l
         if (module->variables.at[i]->init) check_value(diags, module->variables.at[i]->init, is_linked);
 }
 
+/* ---- References ----------------------------------------------------------------------------------------------- */
+
+/* What a kernel gets of a reference is its handle in the place of an address, which elements of an array cannot have.
+ */
+static void check_references(lw_diags *diags, const lw_module_ptx *module) {
+    for (uint32_t i = 0; i < module->variables.count; i++) {
+        const lw_object *o = module->variables.at[i];
+        if (o->dimension_count && (lw_type_is_opaque(o->type) || o->space == LW_SPACE_tex))
+            lw_diag_add(diags, LW_D_reference_array, o->place, o->name->text);
+    }
+}
+
 /* ---- All of a module ------------------------------------------------------------------------------------------ */
 
 static void check_function(lw_diags *diags, const lw_function *function, bool is_linked) {
@@ -78,6 +90,7 @@ static void check_function(lw_diags *diags, const lw_function *function, bool is
 }
 
 void lw_ptx_check_complete(const lw_module_ptx *module, lw_diags *diags, bool is_linked) {
+    check_references(diags, module);
     for (uint32_t f = 0; f < module->functions.count; f++) check_function(diags, module->functions.at[f], is_linked);
     if (!module->linked_count) check_values(diags, module, is_linked);
     for (uint32_t m = 0; m < module->linked_count; m++) check_values(diags, module->linked[m], is_linked);

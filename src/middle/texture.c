@@ -48,8 +48,8 @@ static void take_geometry(const lw_instruction *i, lw_texture_form *form) {
     form->is_array = geometry->array, form->is_cube = geometry->cube, form->has_sample = geometry->samples;
 }
 
-/* [a, c] or [a, b, c], where b is a sampler. Layers stand in front of coordinates, and in front of all of that the
- * sample, which the list has behind it. */
+/* [a, c] or [a, b, c], where b is a sampler. Layers stand in front of coordinates, and samples of multisample textures
+ * between them. */
 static void take_address(lw_lower *l, lw_listed *to, const lw_operand *address, lw_type type) {
     if (address->kind != LW_O_ADDRESS || address->part_count < 2) {
         lw_lower_unsupported(l, address);
@@ -60,14 +60,17 @@ static void take_address(lw_lower *l, lw_listed *to, const lw_operand *address, 
     to->sampler = has_sampler ? read_handle(l, &address->parts[1]) : LW_NO_SLOT;
     const lw_operand *c = &address->parts[1 + has_sampler];
     const uint32_t in_front = to->form.has_sample + to->form.is_array, count = in_front + to->form.dimensions;
-    if (!to->form.has_sample) add_vector(l, to, c, count, type);
-    else if (c->kind != LW_O_VECTOR || c->part_count < count) lw_lower_unsupported(l, c);
-    else {
+    if (to->form.has_sample) { /* {sample, x, y} or {layer, sample, x, y}: here the sample comes last */
         lw_operand parts[4];
-        for (uint32_t k = 0; k < count; k++) parts[k] = c->parts[(k + 1) % count];
+        if (c->kind != LW_O_VECTOR || c->part_count < count) {
+            lw_lower_unsupported(l, c);
+            return;
+        }
+        const uint32_t sample = to->form.is_array;
+        for (uint32_t k = 0; k < count; k++) parts[k] = c->parts[k < sample ? k : k + 1 < count ? k + 1 : sample];
         const lw_operand order = {.kind = LW_O_VECTOR, .place = c->place, .part_count = count, .parts = parts};
         add_vector(l, to, &order, count, LW_T_b32);
-    }
+    } else add_vector(l, to, c, count, type);
 }
 
 /* The operation, with all that was found. */

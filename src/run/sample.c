@@ -9,7 +9,7 @@
 
 typedef struct lookup {
     lw_spot spot;
-    uint32_t sample, lod[6];
+    uint32_t lod[6];
     uint32_t compare;
 } lookup;
 
@@ -25,7 +25,7 @@ static lookup understand(lw_texture_form form, const uint32_t *operands) {
         l.spot.i[k] = (int32_t)*at;
         l.spot.c[k] = lw_from_bits_f32_(*at);
     }
-    if (form.has_sample) l.sample = *at++;
+    if (form.has_sample) l.spot.sample = *at++;
     for (uint32_t k = 0; k < lods; k++) l.lod[k] = *at++;
     for (uint32_t k = 0; form.has_offsets && k < form.dimensions; k++) l.spot.offsets[k] = (int32_t)*at++;
     if (form.has_compare) l.compare = *at++;

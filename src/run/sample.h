@@ -33,7 +33,7 @@ typedef struct lw_taps {
 typedef struct lw_spot {
     float c[3];
     int32_t i[3]; /* of integer coordinates */
-    uint32_t layer;
+    uint32_t layer, sample;
     int32_t offsets[3];
 } lw_spot;
 

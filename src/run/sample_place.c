@@ -215,9 +215,13 @@ static void fetch(const lw_sampled *sampled, lw_texture_form form, const lw_spot
         p->layer = spot->layer;
         inside &= p->layer < t->layers;
     }
-    if (inside)
-        taps->at[taps->count++] =
-            (struct lw_tap){texel_at(p, (int32_t)at[0], (int32_t)at[1], (int32_t)at[2]), (int32_t)weight};
+    const uint32_t samples = t->image.samples ? t->image.samples : 1; /* of a texel, one behind the other */
+    inside &= spot->sample < samples;
+    if (inside) {
+        const char *texel = texel_at(p, (int32_t)at[0], (int32_t)at[1], (int32_t)at[2]) +
+                            spot->sample * (p->texel_bytes / samples);
+        taps->at[taps->count++] = (struct lw_tap){texel, (int32_t)weight};
+    }
     end_quad(taps);
 }
 

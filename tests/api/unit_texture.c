@@ -181,6 +181,65 @@ static void references_are_bound(void **state) {
     lw_context_free(context);
 }
 
+/* ptxas takes the declarations, and refuses instructions that name such an array. */
+static void references_are_no_arrays(void **state) {
+    (void)state;
+    static const char *const texts[] = {HEAD ".global .u32 x;\n.global .texref ref[3];\n.entry k() { ret; }\n",
+                                        HEAD ".global .u32 x;\n.global .surfref ref[3];\n.entry k() { ret; }\n"};
+    lw_context *context = new_context(1);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        lw_module *module;
+        assert_int_equal(lw_module_new(context, "refs.ptx", texts[i], strlen(texts[i]), &module), LW_BAD_SOURCE);
+        const char *says = lw_module_diagnostics(module, false);
+        if (!strstr(says, "'ref' is an array of references") || !strstr(says, "refs.ptx:5:")) fail_msg("%s", says);
+    }
+    lw_context_free(context);
+}
+
+/* A layer, a sample, x and y, as the manual's example of tex.a2dms has them, {idx,sample,r6,r7}; {sample,r6,r7,r8} of
+ * tex.2dms. Texels are 1 + 64 * layer + 4 * (4 * y + x) + sample. */
+#define SAMPLES \
+    HEAD ".visible .entry one(.param .u64 t, .param .u64 out)\n{ .reg .u64 %o, %t, %d; .reg .b32 %r<4>, %s, %x;\n" \
+         " ld.param.u64 %t, [t]; ld.param.u64 %o, [out]; mov.u32 %x, %tid.x; mul.wide.u32 %d, %x, 4;\n" \
+         " add.u64 %o, %o, %d; and.b32 %s, %x, 7; shr.u32 %x, %x, 3;\n" \
+         " tex.2dms.v4.u32.s32 {%r0,%r1,%r2,%r3}, [%t, {%s,%x,1,9}];\n st.global.u32 [%o], %r0; ret; }\n" \
+         ".visible .entry layers(.param .u64 t, .param .u64 out)\n{ .reg .u64 %o, %t, %d; .reg .b32 %r<4>, %s, %x;\n" \
+         " ld.param.u64 %t, [t]; ld.param.u64 %o, [out]; mov.u32 %x, %tid.x; mul.wide.u32 %d, %x, 4;\n" \
+         " add.u64 %o, %o, %d; and.b32 %s, %x, 7; shr.u32 %x, %x, 3;\n" \
+         " tex.a2dms.v4.u32.s32 {%r0,%r1,%r2,%r3}, [%t, {1,%s,%x,1}];\n st.global.u32 [%o], %r0; ret; }\n"
+
+static void expect_samples(lw_context *context, lw_module *module, const char *name, lw_image image) {
+    enum { LANES = 32 }; /* samples 0 to 7 of texels 0 to 3 */
+    uint8_t texels[128];
+    uint32_t got[LANES];
+    uint64_t texture, out = new_buffer(context, sizeof got);
+    image.address = new_buffer(context, sizeof texels);
+    assert_int_equal(lw_image_bytes(&image), image.layers ? sizeof texels : sizeof texels / 2);
+    for (uint32_t i = 0; i < sizeof texels; i++) texels[i] = (uint8_t)(i + 1);
+    assert_int_equal(lw_memory_write(context, image.address, texels, sizeof texels), LW_OK);
+    assert_int_equal(lw_texture_new(context, &image, NULL, NULL, &texture), LW_OK);
+    assert_int_equal(lw_launch(get_kernel(module, name), &(lw_launch_config){.grid = {1, 1, 1}, .block = {LANES, 1, 1}},
+                               (void *[]){&texture, &out}, NULL),
+                     LW_OK);
+    assert_int_equal(lw_memory_read(context, out, got, sizeof got), LW_OK);
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t sample = i % 8, x = i / 8, layer = image.layers ? 1 : 0;
+        assert_int_equal(got[i], sample < 4 ? 64 * layer + 4 * (4 + x) + sample + 1 : 0); /* the others are none */
+    }
+}
+
+static void samples_are_found(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_module *module = load(context, SAMPLES);
+    lw_image image = image_of(LW_IMAGE_2D_SAMPLES, 4, 4, 0, 0);
+    image.channels = 1, image.samples = 4;
+    expect_samples(context, module, "one", image);
+    image.kind = LW_IMAGE_2D_ARRAY_SAMPLES, image.layers = 2;
+    expect_samples(context, module, "layers", image);
+    lw_context_free(context);
+}
+
 static void surfaces_end(void **state) {
     (void)state;
     lw_context *context = new_context(1);
@@ -352,6 +411,8 @@ int main(void) {
         cmocka_unit_test(handles_end),
         cmocka_unit_test(what_does_not_fit_together),
         cmocka_unit_test(references_are_bound),
+        cmocka_unit_test(references_are_no_arrays),
+        cmocka_unit_test(samples_are_found),
         cmocka_unit_test(surfaces_end),
         cmocka_unit_test(accesses_wider_than_texels),
         cmocka_unit_test(long_rows),

@@ -637,7 +637,7 @@ static void read_by_objects(CUmodule module, CUarray a, CUarray b) {
 }
 
 /* A line of texels is one of two dimensions, with y = 0: by linear filtering half of what is read lies beyond its edge,
- * which the mode of y is for. An H200 reads these rows. */
+ * which the mode of y is for, as was recorded (docs/textures.md). */
 static void read_lines(CUmodule module) {
     const CUarray line = make(THREADS, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     const float texels[THREADS] = {2, 4, 6, 8, 10, 12, 14, 16};
