@@ -4,6 +4,7 @@
  * no result that a text defines, and is a trap. wmma.load and wmma.store are loads and stores of each lane: where an
  * element lies follows from the lane's number. */
 #include "lanewise/lane/how.h"
+#include "middle/held.h"
 #include "middle/matrix.h"
 #include "middle/ptx.h"
 
@@ -38,72 +39,34 @@ static uint32_t register_of(lw_lower *l, const lw_instruction *i, uint32_t opera
 
 enum { SELECTOR = LW_MMA_OPERANDS }; /* operands of the instruction stand in the order of LW_MMA_D … */
 
-/* Elements of d, a, b, c: the words that stand there, or those of wmma with f16, which has d and c alone. */
-static void set_elements(lw_matrix_form *form, const lw_matrix_words *words) {
-    const uint8_t *w = words->elements, f16[] = {w[0], LW_ELEMENT_f16, LW_ELEMENT_f16, w[1]};
-    if (words->element_count == 2) w = f16;
-    for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++) {
-        form->of[k].element = w[k];
-        form->of[k].bits = lw_elements[w[k]].bits;
-    }
-    form->of[LW_MMA_E].bits = 4;
+/* From row to row, column to column and matrix to matrix of an operand's array. */
+static lw_fragment_place strides_of(const lw_held *held) {
+    const uint32_t all = (uint32_t)held->rows * held->columns;
+    return held->is == LW_MATRIX_B ? (lw_fragment_place){1, held->rows, all}
+                                   : (lw_fragment_place){held->columns, 1, all};
 }
 
-static lw_fragment_kind kind_of(const lw_matrix_form *form) {
-    return form->m == 8 && form->of[LW_MMA_A].element == LW_ELEMENT_f16 ? LW_FRAGMENT_QUAD : LW_FRAGMENT_MMA;
-}
-
-static const lw_fragment *find_fragment(lw_fragment_kind kind, lw_matrix_shape shape, lw_matrix_operand operand,
-                                        uint32_t bits, lw_matrix_layout layout) {
-    const uint32_t found = lw_fragment_find(kind, shape, operand, bits, layout);
-    if (found == LW_FRAGMENTS) lw_bug("no layout of matrix %d with elements of %u bits", operand, bits);
-    return &lw_fragments[found];
-}
-
-static void set_map(lw_matrix_form *form, uint32_t operand, lw_matrix_operand is, lw_matrix_layout layout,
-                    lw_fragment_place strides) {
-    const lw_matrix_shape shape = {form->m, form->n, form->k};
-    const uint32_t bits = form->of[operand].bits;
-    const lw_fragment *fragment = find_fragment((lw_fragment_kind)form->kind, shape, is, bits, layout);
-    form->of[operand].map = lw_fragment_map_of(fragment, bits, strides);
-}
-
-/* Metadata of elements of a. False: no lanes are there that the selector could name. */
-static bool set_metadata(lw_matrix_form *form, uint64_t selector) {
-    const lw_matrix_shape shape = {form->m, form->n, form->k};
-    const uint32_t nibbles = lw_matrix_nibbles(form);
-    const lw_fragment *fragment =
-        find_fragment((lw_fragment_kind)form->kind, shape, LW_MATRIX_E, form->of[LW_MMA_A].bits, LW_LAYOUT_row);
-    form->of[LW_MMA_E].map =
-        lw_fragment_map_of(fragment, form->of[LW_MMA_E].bits, (lw_fragment_place){nibbles, 1, form->m * nibbles});
-    form->selector = (uint8_t)selector;
-    return selector >> strlen((const char *)fragment->sets) == 0;
-}
-
-static void set_maps(lw_matrix_form *form, const lw_matrix_words *words) {
-    const bool sparse = form->of[LW_MMA_E].registers;
-    const uint32_t m = form->m, n = form->n, k = form->k, of_a = sparse ? k / 2 : k;
-    const lw_fragment_place c = {n, 1, m * n};
-    set_map(form, LW_MMA_D, LW_MATRIX_C, LW_LAYOUT_row, c);
-    set_map(form, LW_MMA_A, LW_MATRIX_A, (lw_matrix_layout)words->layouts[0], (lw_fragment_place){of_a, 1, m * of_a});
-    set_map(form, LW_MMA_B, LW_MATRIX_B, (lw_matrix_layout)words->layouts[1], (lw_fragment_place){1, k, n * k});
-    set_map(form, LW_MMA_C, LW_MATRIX_C, LW_LAYOUT_row, c);
-}
-
-static void make_form(lw_matrix_form *form, const lw_instruction *i, bool is_wmma) {
-    const lw_matrix_words *words = &i->match->matrices;
+/* Returns how many groups of lanes have metadata, of which a selector names one. */
+static uint32_t make_form(lw_matrix_form *form, const lw_match *match) {
+    const lw_matrix_words *words = &match->matrices;
+    lw_held held[LW_HELD_MOST];
+    lw_fragment_kind kind;
+    const uint32_t count = lw_matrices_held(match, held, &kind);
     memset(form, 0, sizeof *form); /* it is compared */
     form->m = words->shape.m, form->n = words->shape.n, form->k = words->shape.k;
-    form->how = i->match->how;
-    form->exclusive = i->match->mode.op == LW_MOD_xor;
-    for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++) form->of[k].registers = (uint8_t)count_of(i, k);
-    form->of[LW_MMA_E].registers = i->operand_count > LW_MMA_E;
-    set_elements(form, words);
+    form->how = match->how;
+    form->exclusive = match->mode.op == LW_MOD_xor;
+    for (uint32_t k = 0; k < count; k++) {
+        form->of[k].registers = held[k].registers;
+        form->of[k].element = held[k].element;
+        form->of[k].bits = held[k].bits;
+        form->of[k].map = lw_fragment_map_of(held[k].fragment, held[k].bits, strides_of(&held[k]));
+    }
     if (lw_elements[form->of[LW_MMA_D].element].bits != 32 || form->of[LW_MMA_D].element == LW_ELEMENT_f32)
         form->how &= LW_FLOAT_ROUNDING; /* .satfinite of floating point changes nothing on an H200 */
-    form->kind = is_wmma ? LW_FRAGMENT_WMMA : (uint8_t)kind_of(form);
-    form->sets = form->kind == LW_FRAGMENT_QUAD ? 4 : 1;
-    set_maps(form, words);
+    form->kind = (uint8_t)kind;
+    form->sets = held[LW_MMA_D].sets;
+    return count > LW_MMA_E ? held[LW_MMA_E].sets : 0;
 }
 
 static lw_class class_of(const lw_matrix_form *form, uint32_t operand) {
@@ -128,7 +91,7 @@ static bool is_refused(const lw_instruction *i) {
            words->elements[1] == LW_ELEMENT_f32;
 }
 
-static void multiply(lw_lower *l, const lw_instruction *i, bool is_wmma) {
+static void multiply(lw_lower *l, const lw_instruction *i) {
     enum { MOST = 16 }; /* registers of an operand */
     lw_matrix_form form;
     uint32_t listed[LW_MMA_OPERANDS * MOST], count = 0;
@@ -136,10 +99,14 @@ static void multiply(lw_lower *l, const lw_instruction *i, bool is_wmma) {
         lw_lower_error(l, i);
         return;
     }
-    make_form(&form, i, is_wmma);
-    if (form.of[LW_MMA_E].registers && !set_metadata(&form, i->operands[SELECTOR].value)) {
-        lw_lower_unsupported(l, &i->operands[SELECTOR]);
-        return;
+    const uint32_t selectors = make_form(&form, i->match);
+    if (selectors) {
+        const uint64_t selector = i->operands[SELECTOR].value;
+        if (selector >= selectors) {
+            lw_lower_unsupported(l, &i->operands[SELECTOR]);
+            return;
+        }
+        form.selector = (uint8_t)selector;
     }
     for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++)
         for (uint32_t r = 0; r < form.of[k].registers && !l->failed; r++)
@@ -154,8 +121,8 @@ static void multiply(lw_lower *l, const lw_instruction *i, bool is_wmma) {
     op->c = lw_memory_pack((lw_memory_form){.slot = (uint32_t)class_of(&form, LW_MMA_D)});
 }
 
-void lw_lower_mma(lw_lower *l, const lw_instruction *i) { multiply(l, i, false); }
-void lw_lower_wmma(lw_lower *l, const lw_instruction *i) { multiply(l, i, true); }
+void lw_lower_mma(lw_lower *l, const lw_instruction *i) { multiply(l, i); }
+void lw_lower_wmma(lw_lower *l, const lw_instruction *i) { multiply(l, i); }
 
 /* ---- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------- */
 
@@ -248,18 +215,13 @@ static uint32_t place_first(lw_lower *l, const tile *t, uint32_t base) {
 
 /* Operand `at` is the address, `at` + 2 or + 1 the stride, unless elements of a line are followed by those of the
  * next. False: diagnosed. */
-static bool make_tile(lw_lower *l, const lw_instruction *i, uint32_t address, uint32_t matrix, tile *t) {
+static bool make_tile(lw_lower *l, const lw_instruction *i, uint32_t address, tile *t) {
     const lw_matrix_words *words = &i->match->matrices;
-    const uint8_t operand = i->match->mode.matrix;
-    const bool is_a = operand == LW_MOD_texel_a, is_b = operand == LW_MOD_texel_b;
-    *t = (tile){.bits = lw_elements[words->elements[0]].bits, .registers = count_of(i, matrix), .stride = LW_NO_SLOT};
+    lw_held held[LW_HELD_MOST];
+    lw_matrices_held(i->match, held, NULL);
+    *t = (tile){.fragment = held->fragment, .bits = held->bits, .registers = held->registers, .stride = LW_NO_SLOT};
     t->by_column = words->layouts[0] == LW_LAYOUT_column;
-    t->fragment = find_fragment(LW_FRAGMENT_WMMA, words->shape,
-                                is_a   ? LW_MATRIX_A
-                                : is_b ? LW_MATRIX_B
-                                       : LW_MATRIX_C,
-                                t->bits, LW_LAYOUT_row);
-    t->apart = t->by_column ? (is_b ? words->shape.k : words->shape.m) : is_a ? words->shape.k : words->shape.n;
+    t->apart = t->by_column ? held->rows : held->columns;
     lw_op at = {.a = LW_NO_SLOT};
     if (i->operand_count > 2) {
         t->stride = lw_lower_read(l, &i->operands[2], LW_T_u32);
@@ -343,7 +305,7 @@ static uint32_t same_as(const tile *t, uint32_t reg) {
 void lw_lower_wmma_load(lw_lower *l, const lw_instruction *i) {
     tile t;
     uint32_t values[LW_WARP_LANES];
-    if (!make_tile(l, i, 1, 0, &t)) return;
+    if (!make_tile(l, i, 1, &t)) return;
     for (uint32_t r = 0; r < t.registers; r++) {
         const uint32_t same = same_as(&t, r);
         values[r] = same < r ? values[same] : load(l, &t, r);
@@ -369,6 +331,6 @@ void lw_lower_wmma_store(lw_lower *l, const lw_instruction *i) {
     uint32_t values[LW_WARP_LANES];
     const lw_class class = lw_elements[i->match->matrices.elements[0]].bits == 64 ? LW_CLASS_64 : LW_CLASS_32;
     for (uint32_t r = 0; r < count_of(i, 1) && !l->failed; r++) values[r] = register_of(l, i, 1, r, class);
-    if (l->failed || !make_tile(l, i, 0, 1, &t)) return;
+    if (l->failed || !make_tile(l, i, 0, &t)) return;
     for (uint32_t r = 0; r < t.registers; r++) store(l, &t, r, values[r]);
 }

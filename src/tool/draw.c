@@ -1,11 +1,13 @@
 /* draw.c: lanewise draw: which lane reads which in a shuffle. The instruction is executed, so that the picture cannot
- * differ from what it does: each lane offers its number plus 1, and 0 comes from lanes that do not take part. */
+ * differ from what it does: each lane offers its number plus 1, and 0 comes from lanes that do not take part. Of an
+ * instruction of matrices: who holds what, by the table that it is executed by. */
 #include <stdlib.h>
 
 #include "lanewise/lane/shuffle.h"
 #include "session/environment.h"
 #include "tool/draw.h"
 #include "tool/eval.h"
+#include "tool/held.h"
 
 typedef struct options {
     const char *text, *b, *c, *members, *file;
@@ -13,8 +15,8 @@ typedef struct options {
 } options;
 
 static const struct argp_option choices[] = {
-    {"b", 'b', "LANE", 0, "Operand b, the lane or distance: a number for all lanes, or a list of 32 (0..31); needed",
-     0},
+    {"b", 'b', "LANE", 0,
+     "Operand b, the lane or distance: a number for all lanes, or a list of 32 (0..31); a shuffle needs it", 0},
     {"c", 'c', "VALUE", 0, "Operand c, segment mask and clamp; 0x1f by default, 0 for shfl.up", 0},
     {"membermask", 'm', "MASK", 0, "The lanes that take part; 0xffffffff by default", 0},
     {"output", 'o', "FILE", 0, "Write an SVG file; `-' is standard output", 0},
@@ -22,21 +24,24 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] = "Draw which lane of a warp reads which in a shuffle."
-                          "\vSHUFFLE is shfl.MODE.b32 or shfl.sync.MODE.b32 with MODE up, down, bfly or idx. "
-                          "Each line of the picture is a lane: the arrow goes "
+static const char doc[] = "Draw which lane of a warp reads which in a shuffle, or holds what of matrices."
+                          "\vINSTRUCTION is shfl.MODE.b32 or shfl.sync.MODE.b32 with MODE up, down, bfly or idx; or "
+                          "the whole spelling of mma, wmma, ldmatrix, stmatrix or movmatrix, whose operands are drawn "
+                          "as rows and columns: in each field stand the lane and its elements. Of a shuffle, "
+                          "each line of the picture is a lane: the arrow goes "
                           "from the lane that it reads to itself; a lane that is out of range keeps its own "
                           "value. Lines between columns are borders of segments.\n\n"
                           "Exit codes:\n"
                           "  0  done\n"
                           "  1  the instruction has an error\n"
-                          "  2  the command line is wrong, or SHUFFLE is no shuffle\n"
+                          "  2  the command line is wrong, or INSTRUCTION cannot be drawn\n"
                           "  5  the file cannot be written\n"
                           "  6  out of memory\n\n"
                           "Examples:\n"
                           "  lanewise draw shfl.down.b32 --b 2 --c 0x181f\n"
                           "  lanewise draw shfl.sync.bfly.b32 --b 16 -o butterfly.svg\n"
-                          "  lanewise draw shfl.sync.idx.b32 --b 31..0\n";
+                          "  lanewise draw shfl.sync.idx.b32 --b 31..0\n"
+                          "  lanewise draw mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -47,12 +52,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'o': o->file = arg; break;
     case 'A': o->ascii = true; break;
     case ARGP_KEY_ARG:
-        if (o->text) argp_error(state, "only one SHUFFLE can be drawn");
+        if (o->text) argp_error(state, "only one INSTRUCTION can be drawn");
         o->text = arg;
         break;
     case ARGP_KEY_END:
-        if (!o->text) argp_error(state, "a SHUFFLE is needed");
-        if (!o->b) argp_error(state, "--b is needed");
+        if (!o->text) argp_error(state, "an INSTRUCTION is needed");
+        if (!o->b && !strncmp(o->text, "shfl", 4)) argp_error(state, "--b is needed");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -80,7 +85,9 @@ static int check_text(lw_arena *arena, const options *o, const char **c, bool *s
         lw_tool_error(
             LW_D_draw_text,
             lw_arena_say(
-                arena, "'%s' is no shuffle; shfl.MODE.b32 and shfl.sync.MODE.b32 are, with MODE up, down, bfly or idx",
+                arena,
+                "'%s' is no shuffle, as shfl.MODE.b32 and shfl.sync.MODE.b32 are with MODE up, down, bfly or idx, and "
+                "has no matrices that are known",
                 o->text));
         return LW_EXIT_USAGE;
     }
@@ -148,12 +155,35 @@ static bool is_utf8(void) {
     return false;
 }
 
-static int draw(lw_arena *arena, const options *o) {
-    jmp_buf out;
-    if (!LW_ARENA_TRY(arena, out)) {
-        lw_tool_error(LW_D_no_memory, o->text);
-        return LW_EXIT_MACHINE;
+/* The picture goes where it is wanted, and is freed. */
+static int give_out(const options *o, lw_text *picture) {
+    int code = LW_EXIT_OK;
+    if (picture->failed) {
+        lw_tool_error(LW_D_no_memory, "the picture");
+        code = LW_EXIT_MACHINE;
+    } else if (!o->file) {
+        fwrite(picture->at, 1, picture->size, stdout);
+    } else if (!lw_tool_write(o->file, picture->at, picture->size)) {
+        code = LW_EXIT_FILE;
     }
+    lw_text_free(picture);
+    return code;
+}
+
+static int draw_matrices(const options *o, const lw_match *match) {
+    const char *const unused[][2] = {{"--b", o->b}, {"--c", o->c}, {"--membermask", o->members}};
+    for (size_t i = 0; i < LW_COUNT(unused); i++) {
+        if (!unused[i][1]) continue;
+        lw_tool_error(LW_D_bad_option, unused[i][0], unused[i][1], "only a shuffle has it");
+        return LW_EXIT_USAGE;
+    }
+    lw_text picture = {0};
+    if (o->file) lw_draw_matrices_svg(&picture, match, o->text);
+    else lw_draw_matrices(&picture, match, o->text);
+    return give_out(o, &picture);
+}
+
+static int draw_shuffle(lw_arena *arena, const options *o) {
     const char *c = o->c, *why;
     bool sync = false;
     lw_word members[LW_EVAL_LANES] = {{.low = UINT32_MAX}};
@@ -174,21 +204,23 @@ static int draw(lw_arena *arena, const options *o) {
     lw_text picture = {0};
     if (o->file) lw_draw_svg(&picture, drawing);
     else lw_draw_terminal(&picture, drawing, !o->ascii && is_utf8());
-    if (picture.failed) {
-        lw_tool_error(LW_D_no_memory, "the picture");
-        code = LW_EXIT_MACHINE;
-    } else if (!o->file) {
-        fwrite(picture.at, 1, picture.size, stdout);
-    } else if (!lw_tool_write(o->file, picture.at, picture.size)) {
-        code = LW_EXIT_FILE;
+    return give_out(o, &picture);
+}
+
+static int draw(lw_arena *arena, const options *o) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(arena, out)) {
+        lw_tool_error(LW_D_no_memory, o->text);
+        return LW_EXIT_MACHINE;
     }
-    lw_text_free(&picture);
-    return code;
+    lw_held held[LW_HELD_MOST];
+    const lw_match *match = lw_form_match(lw_form_module(arena), o->text, NULL);
+    return match && lw_matrices_held(match, held, NULL) ? draw_matrices(o, match) : draw_shuffle(arena, o);
 }
 
 int lw_command_draw(int argc, char **argv) {
     options o = {0};
-    lw_tool_options(&(struct argp){choices, parse, "SHUFFLE", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
+    lw_tool_options(&(struct argp){choices, parse, "INSTRUCTION", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     lw_arena arena;
     lw_arena_init(&arena);
     int code = draw(&arena, &o);

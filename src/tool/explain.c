@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tool/explain.h"
+#include "tool/held.h"
 #include "tool/pto.h"
 
 typedef struct options {
@@ -155,6 +156,14 @@ static uint32_t explain_words(lw_module_ptx *module, const char *words, size_t s
     return found;
 }
 
+/* Who holds what of the matrices, where the instruction has any. */
+static void explain_matrices(const lw_match *match) {
+    lw_text text = {0};
+    lw_held_explain(&text, match);
+    if (text.at) fputs(text.at, stdout);
+    lw_text_free(&text);
+}
+
 /* An opcode that exists with modifiers that do not: all forms are shown, and *code says that the word is wrong. */
 static bool explain_instruction(lw_arena *arena, const char *word, int *code) {
     jmp_buf out;
@@ -171,6 +180,7 @@ static bool explain_instruction(lw_arena *arena, const char *word, int *code) {
     bool found = true;
     if (match) {
         explain_form(module, match->form);
+        explain_matrices(match);
         lw_explain_about(word, strlen(word));
     } else if (word[strlen(word) - 1] != '.' && explain_words(module, word, strlen(word))) {
         /* the words that spellings begin with */

@@ -19,7 +19,7 @@ static const lw_command commands[] = {
     {"explain", "explain an instruction or a diagnostic", lw_command_explain},
     {"eval", "run one instruction on values", lw_command_eval},
     {"lut", "convert between expressions and tables of lop3", lw_command_lut},
-    {"draw", "draw which lane reads which in a shuffle", lw_command_draw},
+    {"draw", "draw which lane reads which in a shuffle, or holds what of matrices", lw_command_draw},
     {"isa", "list the instruction forms and which of them are executable", lw_command_isa},
     {"cpu", "show the CPU levels, the one in use, and the threads", lw_command_cpu},
     {"cache", "show where compiled code is kept, and how much; remove it", lw_command_cache},

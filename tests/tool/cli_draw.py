@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`lanewise draw`: every arrow of both pictures against the manual's pseudo-code, written down here once more."""
+"""`lanewise draw`: every arrow of both pictures against the manual's pseudo-code, written down here once more; every field of
+matrices against the manual's formulas."""
 
 import random
 import re
@@ -115,8 +116,116 @@ class Draw(cli.Case):
         self.shows(["draw", "shfl.up.b32", "--b", "1", "-m", "3"], 2, err=["only shfl.sync has a membermask"])
         self.shows(["draw", "shfl.sync.up.b32", "--b", "1", "-m", "q"], 2, err=["LW6003"])
         self.shows(["draw", "shfl.up.b32"], 2, err=["--b is needed"])
-        self.shows(["draw", "--b", "1"], 2, err=["a SHUFFLE is needed"])
+        self.shows(["draw", "--b", "1"], 2, err=["an INSTRUCTION is needed"])
         self.shows(["draw", "shfl.up.b32", "--b", "1", "-o", "no/x.svg"], 5, err=["LW6001"])
+
+
+def mma16(lane, i, operand):
+    """mma.m16n8k16 of f16: section 9.7.14.5.8."""
+    group, thread = lane >> 2, lane % 4
+    if operand == "a":
+        return group + (0 if i < 2 or 4 <= i < 6 else 8), thread * 2 + (i & 1) + (8 if i >= 4 else 0)
+    if operand == "b":
+        return thread * 2 + (i & 1) + (8 if i >= 2 else 0), group
+    return group + (8 if i >= 2 else 0), thread * 2 + (i & 1)
+
+
+def mma_s8(lane, i, operand):
+    """mma.m16n8k32 of bytes: section 9.7.14.5.10."""
+    group, thread = lane >> 2, lane % 4
+    if operand == "a":
+        return group + (0 if i < 4 or 8 <= i < 12 else 8), thread * 4 + (i & 3) + (16 if i >= 8 else 0)
+    if operand == "b":
+        return thread * 4 + (i & 3) + (16 if i >= 4 else 0), group
+    return mma16(lane, i, operand)
+
+
+def mma8(lane, i, operand):
+    """mma.m8n8k4 of f16, a by rows and b by columns, f32 results: section 9.7.14.5.1. The product is that of lanes lane / 4 % 4."""
+    high = 4 if lane >= 16 else 0
+    if operand == "a":
+        return lane % 4 + high, i
+    if operand == "b":
+        return i, lane % 4 + high
+    return (lane & 1) + (i & 2) + high, (i & 4) + (lane & 2) + (i & 1)
+
+
+def eights(lane, i, operand):
+    """ldmatrix: section 9.7.14.5.15."""
+    return lane // 4, 2 * (lane % 4) + i % 2
+
+
+class Matrices(cli.Case):
+    def boards(self, spelling):
+        """Of each picture: name, rows, columns, and who holds the first element of each field."""
+        code, out, err = self.lanewise("draw", spelling)
+        self.assertEqual((code, err), (0, ""), spelling)
+        self.assertTrue(all(len(line) <= 80 for line in out.splitlines()[1:]))
+        boards = []
+        for line in out.splitlines()[3:]:
+            title = re.match(r"(\w+): (\d+) x (\d+) of [^,]*(?:, (?:matrix|selector) (\d+) of \d+)?$", line)
+            if title:
+                boards.append((title[1], int(title[4] or 0), int(title[2]), int(title[3]), {}))
+            elif re.match(r"    \d", line):
+                columns = [int(word) for word in line.split()]
+            elif re.match(r" *\d+ ", line):
+                row, *fields = line.split()
+                self.assertEqual(len(fields), len(columns), line)
+                for column, field in zip(columns, fields):
+                    lane, first, last = re.fullmatch(r"(\d+):[a-e](\d+)(?:(?:,[a-e]|-)(\d+))?", field).groups()
+                    boards[-1][4][int(row), column] = int(lane), range(int(first), int(last or first) + 1)
+        return boards
+
+    def check(self, spelling, place, product=lambda lane, i: 0):
+        """All elements of all pictures stand where the manual has them."""
+        for name, which, rows, columns, fields in self.boards(spelling):
+            seen = set()
+            for (row, column), (lane, elements) in fields.items():
+                places = [place(lane, i, name) for i in elements]
+                self.assertEqual(places[0], (row, column), (spelling, name, lane))
+                self.assertTrue(all(product(lane, i) == which for i in elements), (spelling, name, lane))
+                self.assertFalse(seen & set(places))
+                seen |= set(places)
+            self.assertEqual(seen, {(r, c) for r in range(rows) for c in range(columns)}, (spelling, name))
+
+    def test_against_the_manual(self):
+        self.check("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", mma16)
+        self.check("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", mma_s8)
+        self.check("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", mma8, lambda lane, i: lane // 4 % 4)
+        self.check("ldmatrix.sync.aligned.m8n8.x4.shared.b16", eights, lambda lane, i: i // 2)
+        self.check("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16", lambda *at: eights(*at)[::-1])
+        self.check("movmatrix.sync.aligned.m8n8.trans.b16", lambda lane, i, name: eights(lane, i, name)[::-1 if name == "d" else 1])
+
+    def test_repeats(self):
+        out = self.lanewise("draw", "wmma.load.a.sync.aligned.row.m16n16k16.f16")[1]
+        self.assertIn("d8 to d15 hold the same again", out)  # 256 elements, 32 lanes of 16
+
+    def test_explain(self):
+        out = self.lanewise("explain", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")[1]
+        for line in re.findall(r"^    ([a-d])  (\d+) x (\d+) of f\d\d, i to (\d+): row = (.*), column = (.*)$", out, re.M):
+            name, _, _, last, *formulas = line
+            python = [re.sub(r"([li])\[(\d)(?::(\d))?\]", lambda m: f"({m[1]} >> {m[3] or m[2]} & {2 ** (int(m[2]) - int(m[3] or m[2]) + 1) - 1})", f)
+                      for f in formulas]
+            for lane in range(32):
+                for i in range(int(last) + 1):
+                    self.assertEqual(tuple(eval(f, {"l": lane, "i": i}) for f in python), mma16(lane, i, name), line)
+        self.assertEqual(re.findall(r"^    (\w)  .*, i to (\d+):", out, re.M), [("d", "3"), ("a", "7"), ("b", "3"), ("c", "3")])
+
+    def test_svg(self):
+        text = self.lanewise("draw", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "-o", "-")[1]
+        root = xml.etree.ElementTree.fromstring(text)
+        fields = [r for r in root.iter(SVG + "rect") if r.get("class") == "field"]
+        self.assertEqual(len(fields), 64 + 128 + 64 + 64)
+        texts = [t.text for t in root.iter(SVG + "text")]
+        self.assertEqual(len([t for t in texts if re.fullmatch(r"\d+:[a-d]\d,[a-d]\d", t)]), len(fields))
+
+    def test_faults(self):
+        mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+        self.shows(["draw", mma, "--b", "1"], 2, err=["error[LW6003]", "only a shuffle has it"])
+        self.shows(["draw", mma, "-m", "1"], 2, err=["--membermask", "only a shuffle has it"])
+        self.shows(["draw", mma, "-o", "no/x.svg"], 5, err=["LW6001"])
+        self.shows(["draw", "mma.sync"], 1, err=["<instruction>:1:4: error[LW2101]"])
+        self.shows(["draw", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32"], 2, err=["LW6056", "no matrices"])
 
 
 if __name__ == "__main__":
