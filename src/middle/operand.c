@@ -84,12 +84,17 @@ static const char *reason(const lw_operand *operand) {
     return "";
 }
 
-uint32_t lw_lower_unsupported(lw_lower *l, const lw_operand *operand) {
+static uint32_t refuse(lw_lower *l, const lw_operand *operand, const char *why) {
     const lw_symbol *what = l->ptx->instruction ? l->ptx->instruction->mnemonic : operand->name;
-    if (!l->failed)
-        lw_diag_add(l->diags, LW_D_operand_unsupported, operand->place, what ? what->text : "", reason(operand));
+    if (!l->failed) lw_diag_add(l->diags, LW_D_operand_unsupported, operand->place, what ? what->text : "", why);
     l->failed = true;
     return lw_lower_vreg(l, LW_CLASS_32);
+}
+
+uint32_t lw_lower_unsupported(lw_lower *l, const lw_operand *operand) { return refuse(l, operand, reason(operand)); }
+
+void lw_lower_too_few(lw_lower *l, const lw_operand *operand) {
+    refuse(l, operand, ": no text says what fewer elements are in the place of more");
 }
 
 /* Of an operand that is a register. */

@@ -116,6 +116,7 @@ uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand,
                         lw_type type); /* destination; a sink gives a register nobody reads */
 /* The instruction is executable, this operand is not. Returns some register; failed, diagnosed. */
 uint32_t lw_lower_unsupported(lw_lower *l, const lw_operand *operand);
+void lw_lower_too_few(lw_lower *l, const lw_operand *operand); /* has fewer elements than are needed */
 /* Extends what the instruction at hand has put into wider registers. */
 void lw_lower_end_writes(lw_lower *l);
 /* A .b128 register is two virtual registers of 64 bits: half 0 the low one. */

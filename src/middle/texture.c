@@ -37,7 +37,7 @@ static uint32_t part_count(const lw_operand *operand) {
 /* The first `count` elements of a vector that has as many or more. */
 static void add_vector(lw_lower *l, lw_listed *to, const lw_operand *operand, uint32_t count, lw_type type) {
     const uint32_t there = part_count(operand);
-    if (there < count) lw_lower_unsupported(l, operand);
+    if (there < count) lw_lower_too_few(l, operand);
     for (uint32_t k = 0; k < count && !l->failed; k++)
         add(l, to, lw_lower_vector_element(l, operand, k, there, type, false));
 }
@@ -122,7 +122,7 @@ static void take_rest(lw_lower *l, lw_listed *to, const lw_instruction *i, uint3
         } else if (!to->form.has_compare && !has_vector && (to->form.is_cube || to->form.dimensions == 2)) {
             to->form.has_compare = true;
             add(l, to, lw_lower_read(l, o, LW_T_f32));
-        } else lw_lower_unsupported(l, o);
+        } else lw_lower_too_few(l, o);
     }
 }
 
@@ -130,7 +130,7 @@ static void take_rest(lw_lower *l, lw_listed *to, const lw_instruction *i, uint3
 static void write_results(lw_lower *l, const lw_listed *found, const lw_operand *d) {
     const bool halves = found->form.result == LW_RESULT_f16;
     const uint32_t there = part_count(d);
-    if (there < found->form.results) lw_lower_unsupported(l, d);
+    if (there < found->form.results) lw_lower_too_few(l, d);
     for (uint32_t k = 0; k < found->form.results && !l->failed; k++) {
         uint32_t value = found->results[k];
         const uint32_t to = lw_lower_vector_element(l, d, k, there, halves ? LW_T_f16 : LW_T_b32, true);
@@ -212,7 +212,7 @@ void lw_lower_suld(lw_lower *l, const lw_instruction *i) {
     const uint32_t count = i->match->elements, there = part_count(d);
     lw_listed found = {0};
     take_surface(l, &found, i, &i->operands[1]);
-    if (there < count) lw_lower_unsupported(l, d);
+    if (there < count) lw_lower_too_few(l, d);
     found.form.results = (found.form.size == 3 ? 2 * count : count) & 15;
     make_results(l, &found);
     if (!finish(l, &found, LW_OP_surface_load)) return;
@@ -227,7 +227,7 @@ void lw_lower_suld(lw_lower *l, const lw_instruction *i) {
 
 static void add_values(lw_lower *l, lw_listed *to, const lw_operand *value, uint32_t count, lw_type type) {
     const uint32_t there = part_count(value);
-    if (there < count) lw_lower_unsupported(l, value);
+    if (there < count) lw_lower_too_few(l, value);
     for (uint32_t k = 0; k < count && !l->failed; k++) {
         const uint32_t v = lw_lower_vector_element(l, value, k, there, type, false);
         if (l->failed) return;

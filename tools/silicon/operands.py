@@ -49,6 +49,7 @@ KINDS = [name + "1" for name, _, _ in REGISTERS.values()]
 ODD = ["_", "!%p1", "!%r1", "-%r1", "{%r1}", "{%r1,%r2}", "%v2r", "%v4f", "%v4r.x", "%tid.x", "%tid", "[%rd1]", "G", "S", "L", "%r1|%p1", "%p1|%p2", "%r1.b0", "%r1.h1"]
 LANES = {"2": "%r1.h0 %r1.h1 %r1.h10 %r1.h01 %r1.h20 %r1.h33 %r1.h44 %r1.b10 %r1.h000 %r1.b0".split(),
          "4": "%r1.b0 %r1.b3 %r1.b10 %r1.b310 %r1.b013 %r1.b3210 %r1.b7654 %r1.b4444 %r1.b8888 %r1.b321 %r1.h10 %r1.b4".split()}
+OPAQUE = {"texref": "T", "surfref": "W", "samplerref": "T"}  # where nothing says otherwise a texture is its sampler, too
 VARIABLES = {"global": "G", "const": "C", "shared": "S", "local": "M", "param": "P"}
 
 
@@ -85,7 +86,7 @@ class Form:
         if self.kind == "address":
             base = VARIABLES.get(self.space, "G") if constant else f"%rd{self.at + 1}"
             if self.opaque:
-                base = f"%r{self.at + 1}" if self.opaque == "b32" else {"texref": "T", "surfref": "W"}[self.opaque]
+                base = f"%r{self.at + 1}" if self.opaque == "b32" else OPAQUE[self.opaque]
             return f"[{', '.join([base, *(form.right(constant) for form in self.inner)])}]"
         if self.kind in ("label", "targets"):
             return {"label": "L", "targets": "B"}[self.kind]
@@ -273,7 +274,7 @@ def operand(text, at, default, groups, space, first):
             form.kind = "b32"
         elif re.fullmatch(r"[vVW][mnk]*\$?\d+([/*-]\d+)?", word):
             form.count, form.braces = count_of(word[1:], groups), word[0] in "VW"
-        elif re.fullmatch(r"[gG]\$\d", word):
+        elif re.fullmatch(r"[gGO]\$\d", word):
             form.count, form.array = coordinates(groups.get(int(word[2:]), ""))
             if word[0] == "G":
                 form.count, form.array, form.braces = coordinates(groups.get(int(word[2:]), "").lstrip("a"))[0], False, True

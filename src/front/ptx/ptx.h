@@ -421,6 +421,9 @@ typedef struct lw_module_ptx {
     uint32_t linked_count;
 } lw_module_ptx;
 
+/* Samplers are not part of textures: .target names texmode_independent. */
+bool lw_ptx_independent_textures(const lw_module_ptx *module);
+
 /* Parses the whole text. Faults go to `diags`; the module is returned in any case, and is usable only if there were no
  * errors. Leaves through the arena when memory runs out. */
 lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags);

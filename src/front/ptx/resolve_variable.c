@@ -126,7 +126,7 @@ static void check_space(lw_resolver *r, const lw_object *o) {
     if (o->unified && o->space != LW_SPACE_global) lw_diag_add(r->diags, LW_D_managed_space, o->place, "unified");
 }
 
-static bool independent_textures(const lw_module_ptx *m) {
+bool lw_ptx_independent_textures(const lw_module_ptx *m) {
     for (uint32_t i = 0; i < m->target_count; i++)
         if (!strcmp(m->targets[i]->text, "texmode_independent")) return true;
     return false;
@@ -137,7 +137,7 @@ static void check_opaque(lw_resolver *r, const lw_object *o) {
     bool kernel_parameter = o->is_param && o->owner && o->owner->is_entry;
     bool global = !o->owner && o->space == LW_SPACE_global;
     if (!kernel_parameter && !global) lw_diag_add(r->diags, LW_D_opaque_place, o->place, lw_types[o->type].name);
-    else if (o->type == LW_T_samplerref && !independent_textures(r->module)) fault(r, LW_D_sampler_mode, o);
+    else if (o->type == LW_T_samplerref && !lw_ptx_independent_textures(r->module)) fault(r, LW_D_sampler_mode, o);
 }
 
 /* What a function hands over in memory, at either end of a call. */

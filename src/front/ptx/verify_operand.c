@@ -231,9 +231,10 @@ static void inner_operands(lw_verifier *v, const lw_operand *o, const lw_operand
 /* A register or variable that stands for a texture, or a register that holds an address of a memory of its own. */
 static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_operand_form *form, uint32_t number) {
     const lw_object *object = base->object;
-    const lw_type_info *want = &lw_types[form->opaque], *have = &lw_types[object->type];
-    bool is_register = object->space == LW_SPACE_reg,
-         is_reference = object->type == form->opaque && lw_type_is_opaque(form->opaque);
+    const bool is_both = form->opaque == LW_T_samplerref && !lw_ptx_independent_textures(v->module);
+    const lw_type type = is_both ? LW_T_texref : form->opaque; /* a texture is its sampler, where modes are not apart */
+    const lw_type_info *want = &lw_types[type], *have = &lw_types[object->type];
+    bool is_register = object->space == LW_SPACE_reg, is_reference = object->type == type && lw_type_is_opaque(type);
     if (is_register ? lw_type_is_number(have) && have->bits == want->bits && object->vector == 1 : is_reference) return;
     lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text,
                 have->name);
