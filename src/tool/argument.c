@@ -37,7 +37,7 @@ void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *be
 /* A line below an error: what would be right. */
 static void hint(const char *text) { fprintf(stderr, "  %s\n", text); }
 
-static bool wrong_shape(const lw_arg *arg, const char *at, size_t size, const char *what) {
+bool lw_arg_wrong_shape(const lw_arg *arg, const char *at, size_t size, const char *what) {
     lw_arg_error(arg, at, size, NULL, LW_D_arg_shape, arg->number, what);
     return false;
 }
@@ -75,6 +75,7 @@ static bool parse_value(const lw_arg *arg, lw_type type, const char **at, const 
 /* ---- Sources ------------------------------------------------------------------------------------------ */
 
 static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char *end) {
+    const char *begin = at;
     bool is_word = isalpha((unsigned char)*at);
     for (;; at++) {
         uint64_t bits;
@@ -85,7 +86,7 @@ static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char 
         LW_PUSH(arena, arg->values) = bits;
         if (at == end) break;
         if (*at == ':')
-            return wrong_shape(arg, at, (size_t)(end - at), "only :out=FILE and :print may follow a source");
+            return lw_arg_wrong_shape(arg, at, (size_t)(end - at), "only :out=FILE and :print may follow a source");
     }
     if (arg->values.count == 1 && (arg->has_count || !arg->is_array)) {
         arg->source = LW_ARG_FILL;
@@ -95,8 +96,8 @@ static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char 
     arg->source = LW_ARG_LIST;
     if (!arg->has_count) arg->count = arg->values.count;
     if (arg->count == arg->values.count) return true;
-    lw_arg_error(arg, strchr(arg->text, '=') + 1, (size_t)(end - strchr(arg->text, '=') - 1), NULL, LW_D_arg_count,
-                 arg->number, "the list", (unsigned long long)arg->values.count, (unsigned long long)arg->count);
+    lw_arg_error(arg, begin, (size_t)(end - begin), NULL, LW_D_arg_count, arg->number, "the list",
+                 (unsigned long long)arg->values.count, (unsigned long long)arg->count);
     return false;
 }
 
@@ -154,12 +155,13 @@ static bool parse_range(lw_arg *arg, const char *at, const char *end) {
     arg->source = LW_ARG_RANGE;
     arg->step = lw_value_is_float(arg->type) ? lw_value_round(LW_T_f64, 1, false) : 1;
     if (!arg->has_count)
-        return wrong_shape(arg, arg->text, value_size(arg->text), "a range needs a count: u32[64]=range");
+        return lw_arg_wrong_shape(arg, arg->text, value_size(arg->text), "a range needs a count: u32[64]=range");
     at += strlen("range");
     if (at < end && (at++, !parse_number(arg, &at, end, false, &arg->start))) return false;
     if (at < end && *at == ':' && (at++, !parse_number(arg, &at, end, true, &arg->step))) return false;
     if (at < end)
-        return wrong_shape(arg, at, (size_t)(end - at), "a range is written range, range:START or range:START:STEP");
+        return lw_arg_wrong_shape(arg, at, (size_t)(end - at),
+                                  "a range is written range, range:START or range:START:STEP");
     return check_range(arg, begin, (size_t)(end - begin));
 }
 
@@ -167,16 +169,16 @@ static bool parse_random(lw_arg *arg, const char *at, const char *end) {
     static const char usage[] = "random values are written random or random:LOW:HIGH";
     arg->source = LW_ARG_RANDOM;
     if (!arg->has_count)
-        return wrong_shape(arg, arg->text, value_size(arg->text), "random values need a count: u32[64]=random");
+        return lw_arg_wrong_shape(arg, arg->text, value_size(arg->text), "random values need a count: u32[64]=random");
     at += strlen("random");
     if (at == end) return true;
     arg->source = LW_ARG_BETWEEN;
     const char *low = ++at;
     if (!parse_number(arg, &at, end, false, &arg->start)) return false;
-    if (at == end || *at != ':') return wrong_shape(arg, at, 1, usage);
+    if (at == end || *at != ':') return lw_arg_wrong_shape(arg, at, 1, usage);
     at++;
     if (!parse_number(arg, &at, end, false, &arg->end)) return false;
-    if (at < end) return wrong_shape(arg, at, (size_t)(end - at), usage);
+    if (at < end) return lw_arg_wrong_shape(arg, at, (size_t)(end - at), usage);
     bool right;
     if (lw_value_is_float(arg->type)) {
         double from = lw_value_double(LW_T_f64, arg->start), to = lw_value_double(LW_T_f64, arg->end);
@@ -187,7 +189,8 @@ static bool parse_random(lw_arg *arg, const char *at, const char *end) {
         right = lw_types[arg->type].kind == 'S' ? (int64_t)arg->start <= (int64_t)arg->end : arg->start <= arg->end;
     }
     return right ? true
-                 : wrong_shape(arg, low, (size_t)(end - low), "LOW must be below HIGH, and both must fit the type");
+                 : lw_arg_wrong_shape(arg, low, (size_t)(end - low),
+                                      "LOW must be below HIGH, and both must fit the type");
 }
 
 static bool is_word(const char *at, const char *end, const char *word) {
@@ -196,27 +199,27 @@ static bool is_word(const char *at, const char *end, const char *word) {
 }
 
 static bool parse_source(lw_arena *arena, lw_arg *arg, const char *at, const char *end) {
-    if (at == end) return wrong_shape(arg, at, 1, "a value must follow the =");
+    if (at == end) return lw_arg_wrong_shape(arg, at, 1, "a value must follow the =");
     if (!arg->is_array) {
         if (*at == '@' || is_word(at, end, "range") || is_word(at, end, "random"))
-            return wrong_shape(arg, at, (size_t)(end - at), "only a buffer takes this: write TYPE[COUNT]=…");
+            return lw_arg_wrong_shape(arg, at, (size_t)(end - at), "only a buffer takes this: write TYPE[COUNT]=…");
         if (!parse_list(arena, arg, at, end)) return false;
-        return arg->values.count == 1
-                   ? true
-                   : wrong_shape(arg, at, (size_t)(end - at), "a scalar takes one value; write TYPE[]= for a list");
+        return arg->values.count == 1 ? true
+                                      : lw_arg_wrong_shape(arg, at, (size_t)(end - at),
+                                                           "a scalar takes one value; write TYPE[]= for a list");
     }
     if (is_word(at, end, "range")) return parse_range(arg, at, end);
     if (is_word(at, end, "random")) return parse_random(arg, at, end);
     if (*at != '@') return parse_list(arena, arg, at, end);
     arg->source = LW_ARG_FILE;
     arg->file = lw_arena_text(arena, at + 1, (size_t)(end - at - 1));
-    return *arg->file ? true : wrong_shape(arg, at, 1, "the name of a file must follow the @");
+    return *arg->file ? true : lw_arg_wrong_shape(arg, at, 1, "the name of a file must follow the @");
 }
 
 /* ---- Outputs ------------------------------------------------------------------------------------------ */
 
 /* Where the next output begins; a file's name may hold other colons. */
-static const char *next_output(const char *at) {
+const char *lw_arg_next_output(const char *at) {
     for (; *at; at++) {
         if (!strncmp(at, ":out=", 5)) break;
         if (!strncmp(at, ":print", 6) && (!at[6] || at[6] == ':' || at[6] == '=')) break;
@@ -245,11 +248,11 @@ static bool parse_print(lw_arg *arg, lw_arg_output *out, const char *at, const c
     return whole ? true : lw_arg_wrong_output(arg, at, size, "the buffer is no whole number of elements of this type");
 }
 
-static bool parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
+bool lw_arg_parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
     if (*at && !arg->is_array)
         return lw_arg_wrong_output(arg, at, strlen(at), "a scalar has no output; only buffers do");
     while (*at) {
-        const char *end = next_output(at + 1);
+        const char *end = lw_arg_next_output(at + 1);
         lw_arg_output *out = &LW_PUSH(arena, arg->outputs);
         out->type = arg->type;
         if (at[1] == 'p') {
@@ -264,8 +267,7 @@ static bool parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
     return true;
 }
 
-static bool parse_only_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
-    if (next_output(at) == at) return parse_outputs(arena, arg, at);
+static bool wrong_outputs(const lw_arg *arg, const char *at) {
     return lw_arg_wrong_output(arg, at, strlen(at),
                                "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are");
 }
@@ -279,54 +281,76 @@ bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, 
                     .is_array = true,
                     .has_count = true,
                     .count = count};
-    return parse_only_outputs(arena, arg, arg->text);
+    return lw_arg_next_output(arg->text) == arg->text ? lw_arg_parse_outputs(arena, arg, arg->text)
+                                                      : wrong_outputs(arg, arg->text);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------- */
 
-/* "[COUNT]" with K, M, G, T. */
-static bool parse_count(lw_arg *arg, const char **at) {
-    const char *begin = ++*at, *end = strchr(begin, ']');
-    if (!end) return wrong_shape(arg, begin - 1, 1, "the ] is missing");
-    *at = end + 1;
-    arg->is_array = true;
-    if (begin == end) return true;
-    arg->has_count = true;
-    const char *p = begin;
-    lw_value_fault fault = lw_value_parse(LW_T_u64, &p, &arg->count);
+/* One number of "[COUNT]" or "[ROWS,COLUMNS]", with K, M, G, T. */
+static bool parse_extent(lw_arg *arg, const char **at, const char *end) {
+    const char *p = *at;
+    uint64_t value;
+    lw_value_fault fault = lw_value_parse(LW_T_u64, &p, &value);
     unsigned shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : *p == 'T' ? 40 : 0;
     if (shift) p++;
-    if (p != end || fault == LW_VALUE_NO_NUMBER)
-        return wrong_shape(arg, begin, (size_t)(end - begin),
-                           "the count in [ ] must be a number, which may end in K, M, G or T");
-    if (*begin == '-') return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] cannot be negative");
-    if (fault || arg->count > (UINT64_C(1) << 48) >> shift)
-        return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] is too large");
-    arg->count <<= shift;
+    size_t size = (size_t)(end - *at);
+    if ((p != end && *p != ',') || fault == LW_VALUE_NO_NUMBER)
+        return lw_arg_wrong_shape(arg, *at, size, "the count in [ ] must be a number, which may end in K, M, G or T");
+    if (**at == '-') return lw_arg_wrong_shape(arg, *at, size, "the count in [ ] cannot be negative");
+    if (fault || value > LW_ARG_COUNT_MOST >> shift ||
+        __builtin_mul_overflow(arg->count, value << shift, &arg->count) || arg->count > LW_ARG_COUNT_MOST)
+        return lw_arg_wrong_shape(arg, *at, size, "the count in [ ] is too large");
+    arg->npy.dimensions[arg->npy.dimension_count++] = value << shift;
+    *at = p;
     return true;
 }
 
-bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg) {
-    *arg = (lw_arg){.text = text, .number = number, .count = 1};
+static bool parse_count(lw_arg *arg, const char **at) {
+    const char *p = *at + 1, *end = strchr(p, ']');
+    if (!end) return lw_arg_wrong_shape(arg, *at, 1, "the ] is missing");
+    *at = end + 1;
+    arg->is_array = true;
+    if (p == end) return true;
+    arg->has_count = true;
+    arg->count = 1;
+    for (;; p++) {
+        if (arg->npy.dimension_count == LW_NPY_DIMENSIONS_MAX)
+            return lw_arg_wrong_shape(arg, p, (size_t)(end - p), "the shape in [ ] has too many dimensions");
+        if (!parse_extent(arg, &p, end)) return false;
+        if (p == end) break;
+    }
+    arg->has_shape = arg->npy.dimension_count > 1;
+    return true;
+}
+
+bool lw_arg_parse_buffer(lw_arena *arena, lw_arg *arg, const char *text, const char *end) {
     size_t size = strcspn(text, "[=:");
     arg->type = lw_value_type(text, size);
     if (!arg->type) {
         char *word = lw_arena_text(arena, text, size < 60 ? size : 60);
-        lw_arg_error(arg, text, size, NULL, LW_D_arg_type, number, word);
+        lw_arg_error(arg, text, size, NULL, LW_D_arg_type, arg->number, word);
         hint("the types are u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64;");
-        hint("u32=7 is a scalar, f32[4]=1.5 a buffer");
+        hint("u32=7 is a scalar, f32[4]=1.5 a buffer, tex2d=@image.npy a texture");
         return false;
     }
     const char *at = text + size;
     if (*at == '[' && !parse_count(arg, &at)) return false;
     if (!*at || *at == ':') {
-        if (!arg->is_array) return wrong_shape(arg, at, 1, "a = and a value must follow the type");
-        if (!arg->has_count) return wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
-        return parse_only_outputs(arena, arg, at);
+        if (!arg->is_array) return lw_arg_wrong_shape(arg, at, 1, "a = and a value must follow the type");
+        if (!arg->has_count)
+            return lw_arg_wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
+        return at == end || wrong_outputs(arg, at);
     }
-    if (*at != '=') return wrong_shape(arg, at, 1, "a = must stand here");
-    const char *end = next_output(++at);
-    return parse_source(arena, arg, at, end) && parse_outputs(arena, arg, end);
+    if (*at != '=') return lw_arg_wrong_shape(arg, at, 1, "a = must stand here");
+    return parse_source(arena, arg, at + 1, end);
+}
+
+bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg) {
+    *arg = (lw_arg){.text = text, .number = number, .count = 1};
+    if (lw_arg_names_image(text)) return lw_arg_parse_image(arena, arg);
+    const char *end = lw_arg_next_output(text);
+    return lw_arg_parse_buffer(arena, arg, text, end) && lw_arg_parse_outputs(arena, arg, end);
 }
 
 /* ---- Against the parameter ----------------------------------------------------------------------------- */
@@ -372,6 +396,7 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
 }
 
 bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses) {
+    if (arg->image) return lw_arg_bind_image(arg, param, signature, addresses);
     lw_type type = lw_type_find(param->type, strlen(param->type));
     if (param->size != lw_types[type].bits / 8) return bind_array(arg, param, signature);
     if (!arg->is_array) return bind_value(arg, param, signature, addresses);

@@ -66,7 +66,9 @@ static int load_raw(lw_arg *arg, lw_input *in) {
 
 static int wrong_dtype(const lw_arg *arg, bool big) {
     if (big) lw_tool_error(LW_D_npy_endian, arg->file, arg->npy.dtype);
-    else lw_tool_error(LW_D_npy_type, arg->file, arg->npy.dtype, lw_types[arg->type].name);
+    else
+        lw_tool_error(LW_D_npy_type, arg->file, arg->npy.dtype,
+                      arg->type ? lw_types[arg->type].name : "a type of texels");
     return LW_EXIT_FILE;
 }
 
@@ -93,24 +95,37 @@ static int load_npy_data(lw_arg *arg, lw_input *in) {
 static int load_npy(lw_arg *arg, lw_input *in) {
     const char *why;
     bool big;
+    const lw_npy written = arg->npy;
     int code = lw_input_read(in, LW_NPY_HEADER_MOST);
     if (code) return code;
     if (!lw_npy_read(in->data, in->size, &arg->npy, &why)) {
         lw_tool_error(LW_D_npy_bad, arg->file, why);
         return LW_EXIT_FILE;
     }
-    if (!lw_npy_fits(arg->npy.dtype, arg->type, &big)) return wrong_dtype(arg, big);
+    if (!arg->type) arg->type = lw_arg_texel_type(arg->npy.dtype, &big);
+    if (!arg->type || !lw_npy_fits(arg->npy.dtype, arg->type, &big)) return wrong_dtype(arg, big);
     if (arg->npy.fortran && arg->npy.dimension_count > 1) {
         lw_tool_error(LW_D_npy_order, arg->file);
         return LW_EXIT_FILE;
     }
+    if (arg->has_shape) { /* as it stands in the brackets */
+        memcpy(arg->npy.dimensions, written.dimensions, sizeof written.dimensions);
+        arg->npy.dimension_count = written.dimension_count;
+    }
     return load_npy_data(arg, in);
+}
+
+static int load_opened(lw_arg *arg, lw_input *in) {
+    if (lw_tool_ends_with(arg->file, ".npy")) return load_npy(arg, in);
+    if (arg->type) return load_raw(arg, in);
+    lw_tool_error(LW_D_picture_bad, arg->file, "its name does not end in .npy, and raw texels need TYPE[SHAPE]=@FILE");
+    return LW_EXIT_FILE;
 }
 
 static int load_file(lw_arg *arg) {
     lw_input in;
     int code = lw_input_open(&in, arg->file);
-    if (!code) code = lw_tool_ends_with(arg->file, ".npy") ? load_npy(arg, &in) : load_raw(arg, &in);
+    if (!code) code = load_opened(arg, &in);
     lw_input_close(&in);
     arg->data = in.data;
     arg->loaded = true;
@@ -118,9 +133,12 @@ static int load_file(lw_arg *arg) {
 }
 
 int lw_arg_load(lw_arg *arg) {
-    if (arg->source != LW_ARG_FILE) return LW_EXIT_OK;
-    int code = load_file(arg);
-    if (code) return code;
+    int code = arg->source == LW_ARG_FILE ? load_file(arg) : LW_EXIT_OK;
+    if (!code && arg->image) code = lw_arg_settle_image(arg);
+    return code ? code : lw_arg_check_outputs(arg);
+}
+
+int lw_arg_check_outputs(const lw_arg *arg) {
     for (uint32_t i = 0; i < arg->outputs.count; i++) {
         lw_type as = arg->outputs.at[i].type;
         if (arg->count * lw_value_bytes(arg->type) % lw_value_bytes(as) == 0) continue;

@@ -14,7 +14,7 @@
 typedef struct run {
     const lw_run_options *o;
     lw_arena arena;
-    lw_arg *args;
+    lw_arg *args, *textures;
     lw_context *context;
     lw_module *module;
     lw_source_text *texts; /* of the module, kept where they are looked at again */
@@ -80,6 +80,7 @@ static int check_options(const run *r) {
                       : o->context.stack_limit ? "--stack"
                       : o->launch.heap_bytes   ? "--heap"
                       : o->launch.print_limit  ? "--print-limit"
+                      : o->texture_count       ? "--texture"
                                                : NULL;
     const char *pto = o->result_count            ? "--result"
                       : o->cost                  ? "--cost"
@@ -137,6 +138,24 @@ static int load_kernel(run *r) {
 
 /* ---- Arguments ---------------------------------------------------------------------------------------- */
 
+/* They are counted behind the arguments. */
+static int parse_textures(run *r) {
+    r->textures = LW_NEW_ARRAY(&r->arena, lw_arg, r->o->texture_count);
+    for (uint32_t i = 0; i < r->o->texture_count; i++) {
+        const char *name = r->o->textures[i], *image = strchr(name, '=') + 1;
+        lw_arg *texture = &r->textures[i];
+        if (!lw_arg_names_image(image)) {
+            lw_tool_error(LW_D_bad_option, "--texture", name,
+                          "no texture or surface, as tex2d=@FILE, follows the name");
+            return LW_EXIT_USAGE;
+        }
+        if (!lw_arg_parse(&r->arena, image, r->o->arg_count + i, texture)) return LW_EXIT_USAGE;
+        texture->reference = lw_arena_text(&r->arena, name, (size_t)(image - 1 - name));
+        texture->limit = r->o->context.memory_limit;
+    }
+    return LW_EXIT_OK;
+}
+
 static int parse_arguments(run *r) {
     r->param_count = r->o->arg_count;
     r->args = LW_NEW_ARRAY(&r->arena, lw_arg, r->o->arg_count);
@@ -144,7 +163,7 @@ static int parse_arguments(run *r) {
         if (!lw_arg_parse(&r->arena, r->o->args[i], i, &r->args[i])) return LW_EXIT_USAGE;
         r->args[i].limit = r->o->context.memory_limit;
     }
-    return LW_EXIT_OK;
+    return parse_textures(r);
 }
 
 /* Those from the command line become the first of all parameters. */
@@ -178,22 +197,14 @@ static int bind_arguments(run *r) {
         /* A file may have settled the count of an array that goes by value. */
         if (r->args[i].by_value && !lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_FILE;
     }
-    return LW_EXIT_OK;
+    int code = LW_EXIT_OK;
+    for (uint32_t i = 0; i < r->o->texture_count && !code; i++) code = lw_arg_load(&r->textures[i]);
+    return code;
 }
 
 /* ---- Buffers ------------------------------------------------------------------------------------------- */
 
 enum { PIECE = 1 << 16 }; /* elements that are made or read at once */
-
-static int device_failed(run *r, lw_status status) {
-    bool memory = status == LW_NO_MEMORY;
-    if (status == LW_UNSUPPORTED) {
-        lw_tool_error(LW_D_machine_lacks, lw_tool_why(r->context));
-        return LW_EXIT_MACHINE;
-    }
-    lw_tool_error(memory ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(r->context));
-    return memory ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
-}
 
 static int write_buffer(run *r, const lw_arg *arg) {
     uint32_t bytes = lw_value_bytes(arg->type);
@@ -211,7 +222,14 @@ static int write_buffer(run *r, const lw_arg *arg) {
             status = lw_memory_write(r->context, arg->address + i * bytes, piece, count * bytes);
         }
     }
-    return status == LW_OK ? LW_EXIT_OK : device_failed(r, status);
+    return status == LW_OK ? LW_EXIT_OK : lw_tool_device_failed(r->context, status);
+}
+
+static int make_buffer(run *r, lw_arg *arg) {
+    lw_status status = lw_memory_new(r->context, arg->count * lw_value_bytes(arg->type), &arg->address);
+    int code = status == LW_OK ? write_buffer(r, arg) : lw_tool_device_failed(r->context, status);
+    lw_arg_unload(arg);
+    return code;
 }
 
 /* The parameter's value for the launch: a scalar, an address, or an array. */
@@ -225,19 +243,18 @@ static int make_parameter(run *r, uint32_t index, void **value) {
     } else if (arg->by_value) {
         *value = lw_arena_alloc(&r->arena, param.size);
         lw_arg_fill(arg, r->o->seed, 0, (size_t)arg->count, *value);
+        lw_arg_unload(arg);
     } else if (arg->count) {
-        lw_status status = lw_memory_new(r->context, arg->count * lw_value_bytes(arg->type), &arg->address);
-        if (status != LW_OK) return device_failed(r, status);
+        int code = make_buffer(r, arg);
+        if (code) return code;
+        *scalar = arg->address;
+        if (arg->image) return lw_arg_make_image(r->context, r->module, arg, scalar);
         if (param.size < 8 && arg->address >> 32) {
             lw_tool_error(LW_D_machine_lacks,
                           "device memory lies above 4 GiB, where a 32-bit parameter cannot point to");
             return LW_EXIT_MACHINE;
         }
-        int code = write_buffer(r, arg);
-        if (code) return code;
-        *scalar = arg->address;
     }
-    lw_arg_unload(arg);
     return LW_EXIT_OK;
 }
 
@@ -306,7 +323,7 @@ static int launch(run *r, void *const *params) {
         if (!r->o->has_block) config.block[i] = info.required_block[i] ? info.required_block[i] : 1;
     }
     if (r->is_vector && lw_launch_shape(r->kernel, r->elements, &config) != LW_OK)
-        return device_failed(r, LW_BAD_ARGUMENT);
+        return lw_tool_device_failed(r->context, LW_BAD_ARGUMENT);
     if (!r->o->quiet && lw_bar_wanted()) {
         config.progress = lw_bar_show;
         config.user = &r->bar;
@@ -323,7 +340,8 @@ static int launch(run *r, void *const *params) {
     running = NULL;
     r->late = config.time_limit > 0 && lw_clock() > end;
     lw_bar_clear(&r->bar);
-    if (status != LW_OK && status != LW_STOPPED && status != LW_TRAPPED) return device_failed(r, status);
+    if (status != LW_OK && status != LW_STOPPED && status != LW_TRAPPED)
+        return lw_tool_device_failed(r->context, status);
     r->config = config;
     r->launched = true;
     r->ended = status == LW_OK;
@@ -335,60 +353,6 @@ static int launch(run *r, void *const *params) {
     return LW_EXIT_TRAPPED;
 }
 
-/* ---- Outputs ------------------------------------------------------------------------------------------- */
-
-static int write_output(const lw_arg *arg, const lw_arg_output *out, const char *data) {
-    lw_text file = {0};
-    if (lw_tool_ends_with(out->file, ".npy")) {
-        if (arg->has_shape) lw_npy_write(&file, arg->type, arg->npy.dimensions, arg->npy.dimension_count);
-        else lw_npy_write(&file, arg->type, &arg->count, 1);
-    }
-    bool good = lw_tool_write_two(out->file, file.at, file.size, data, arg->count * lw_value_bytes(arg->type));
-    lw_text_free(&file);
-    return good ? LW_EXIT_OK : LW_EXIT_FILE;
-}
-
-static void print_output(const lw_arg *arg, const lw_arg_output *out, const char *data) {
-    uint32_t bytes = lw_value_bytes(out->type);
-    uint64_t count = arg->count * lw_value_bytes(arg->type) / bytes;
-    lw_text line = {0};
-    if (arg->label) lw_text_puts(&line, arg->label);
-    else lw_text_printf(&line, "arg %u", arg->number);
-    lw_text_printf(&line, " %s[%llu]:", lw_types[out->type].name, (unsigned long long)count);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t bits = 0;
-        memcpy(&bits, data + i * bytes, bytes);
-        lw_text_puts(&line, " ");
-        if (out->hex) lw_value_print_hex(&line, out->type, bits);
-        else lw_value_print(&line, out->type, bits);
-        if (line.size < 1 << 16) continue;
-        fwrite(line.at, 1, line.size, stdout);
-        line.size = 0;
-    }
-    lw_text_puts(&line, "\n");
-    if (line.size) fwrite(line.at, 1, line.size, stdout);
-    lw_text_free(&line);
-}
-
-static int give_outputs(run *r, const lw_arg *arg) {
-    if (!arg->outputs.count) return LW_EXIT_OK;
-    size_t size = (size_t)arg->count * lw_value_bytes(arg->type);
-    char *data = malloc(size + 1);
-    if (!data) {
-        lw_tool_error(LW_D_no_memory, "a buffer cannot be read back");
-        return LW_EXIT_MACHINE;
-    }
-    lw_status status = size ? lw_memory_read(r->context, arg->address, data, size) : LW_OK;
-    int code = status == LW_OK ? LW_EXIT_OK : device_failed(r, status);
-    for (uint32_t i = 0; i < arg->outputs.count && code == LW_EXIT_OK; i++) {
-        const lw_arg_output *out = &arg->outputs.at[i];
-        if (out->file) code = write_output(arg, out, data);
-        else print_output(arg, out, data);
-    }
-    free(data);
-    return code;
-}
-
 /* ---- The whole ----------------------------------------------------------------------------------------- */
 
 static int launch_with_arguments(run *r) {
@@ -398,8 +362,16 @@ static int launch_with_arguments(run *r) {
         int code = make_parameter(r, i, &params[i]);
         if (code) return code;
     }
+    for (uint32_t i = 0; i < r->o->texture_count; i++) {
+        uint64_t handle;
+        int code = make_buffer(r, &r->textures[i]);
+        if (!code) code = lw_arg_make_image(r->context, r->module, &r->textures[i], &handle);
+        if (code) return code;
+    }
     int code = launch(r, params);
-    for (uint32_t i = 0; i < count && code == LW_EXIT_OK; i++) code = give_outputs(r, &r->args[i]);
+    for (uint32_t i = 0; i < count && code == LW_EXIT_OK; i++) code = lw_arg_give(r->context, &r->args[i]);
+    for (uint32_t i = 0; i < r->o->texture_count && code == LW_EXIT_OK; i++)
+        code = lw_arg_give(r->context, &r->textures[i]);
     return code;
 }
 
@@ -444,6 +416,7 @@ static int run_kernel(run *r) {
 static void run_free(run *r) {
     lw_profile_end(r->profile);
     for (uint32_t i = 0; r->args && i < r->param_count; i++) lw_arg_unload(&r->args[i]);
+    for (uint32_t i = 0; r->textures && i < r->o->texture_count; i++) lw_arg_unload(&r->textures[i]);
     lw_module_free(r->module);
     lw_context_free(r->context);
     if (r->texts) lw_tool_unread(r->texts, r->o->file_count);
@@ -453,10 +426,11 @@ static void run_free(run *r) {
 
 static int run_command(int argc, char **argv, bool profiles) {
     lw_run_options o = {.args = calloc((size_t)argc, sizeof *o.args),
+                        .textures = calloc((size_t)argc, sizeof *o.textures),
                         .results = calloc((size_t)argc, sizeof *o.results),
                         .files = calloc((size_t)argc, sizeof *o.files),
                         .profile = {.wanted = profiles}};
-    if (!o.args || !o.results || !o.files) {
+    if (!o.args || !o.textures || !o.results || !o.files) {
         lw_tool_error(LW_D_no_memory, "the arguments are too large");
         return LW_EXIT_MACHINE;
     }
@@ -467,6 +441,7 @@ static int run_command(int argc, char **argv, bool profiles) {
     if (r.context && lw_tiers_compiling(r.context->tiers)) lw_tool_leave(code); /* nobody waits for what nobody runs */
     run_free(&r);
     free(o.args);
+    free(o.textures);
     free(o.results);
     free(o.files);
     return code;

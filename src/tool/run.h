@@ -20,6 +20,8 @@ typedef struct lw_run_options {
     bool quiet;
     char **args; /* the spellings of the arguments; as many as argv has room for */
     uint32_t arg_count;
+    char **textures; /* … of --texture */
+    uint32_t texture_count;
     char **results; /* … of --result */
     uint32_t result_count;
     struct {

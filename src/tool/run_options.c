@@ -21,6 +21,7 @@ enum {
     KEY_SEMANTICS,
     KEY_STATS,
     KEY_RESULT,
+    KEY_TEXTURE,
     KEY_TARGET,
     KEY_INACTIVE,
     KEY_OVERFLOW,
@@ -37,6 +38,7 @@ static const struct argp_option choices[] = {
     {"block", 'b', "X[,Y[,Z]]", 0, "Threads of a CTA; by default what .reqntid says, else 1", 1},
     {"arg", 'a', "ARG", 0, "The argument for the next parameter, see below", 1},
     {"result", KEY_RESULT, "OUTPUT", 0, "Where the next result of a PTO function goes; it is printed by default", 1},
+    {"texture", KEY_TEXTURE, "NAME=IMAGE", 0, "What the module's .texref or .surfref is bound to, see below", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
     {"cluster", KEY_CLUSTER, "X[,Y[,Z]]", 0, "CTAs of a cluster; by default as the kernel says, or none", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
@@ -100,6 +102,13 @@ static const char about[] = "One --arg for each kernel parameter, in order:\n"
                             "many registers. Elements of masks are bytes, 0 or not; a memref is its buffer.\n"
                             "Results are printed, or go where a --result says: print, print=hex,\n"
                             "print=TYPE or out=FILE.\n\n"
+                            "Textures and surfaces, for a parameter of 64 bits or with --texture:\n"
+                            "  KIND=@FILE.npy[:OPTION,...]      an array of rows, columns and channels\n"
+                            "  KIND=TYPE[SHAPE][=SOURCE][:OPTION,...]\n"
+                            "KIND    tex1d tex2d tex3d tex1darray tex2darray texcube texcubearray texlinear\n"
+                            "        surf1d surf2d surf3d surf1darray surf2darray, which have OUTPUTs\n"
+                            "OPTION  point linear, wrap clamp mirror border x=wrap y=... z=...\n"
+                            "        border=R/G/B/A, texels normalized, element float, srgb, seamless\n\n"
                             "Arguments:\n"
                             "  u32=7  s64=-1  b32=0xdeadbeef  f64=1.5  f32=nan  f32=0f3F800000  u64=0\n"
                             "  u32[65536]                       zeros\n"
@@ -108,6 +117,8 @@ static const char about[] = "One --arg for each kernel parameter, in order:\n"
                             "  u8[]=@in.bin                     the bytes of a file\n"
                             "  f32[]=@x.npy                     a NumPy array of dtype float32\n"
                             "  s32[64]=range:-32                -32 ... 31\n"
+                            "  tex2d=@image.npy:linear,wrap,normalized\n"
+                            "  surf2d=u8[480,640,4]:out=y.npy   480 rows of 640 texels of 4 channels\n"
                             "  f32[1K]=random:-1:1:out=r.npy:print=hex\n\n"
                             "Examples:\n"
                             "  lanewise run k.ptx -g 4 -b 256 -a f32[]=@x.npy -a f32[1K]:out=y.npy\n"
@@ -186,6 +197,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'a': o->args[o->arg_count++] = arg; break;
     case 'q': o->quiet = true; break;
     case KEY_RESULT: o->results[o->result_count++] = arg; break;
+    case KEY_TEXTURE:
+        if (!strchr(arg, '=')) bad_option("--texture", arg, "this is written NAME=IMAGE");
+        o->textures[o->texture_count++] = arg;
+        break;
     case 'L': o->language = lw_tool_language_said(state, arg); break;
     case KEY_TARGET: o->module.target = lw_tool_target(arg); break;
     case KEY_INACTIVE: o->module.inactive = lw_tool_inactive(arg); break;

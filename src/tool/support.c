@@ -289,6 +289,16 @@ const char *lw_tool_why(lw_context *context) {
     return text;
 }
 
+int lw_tool_device_failed(lw_context *context, lw_status status) {
+    bool memory = status == LW_NO_MEMORY;
+    if (status == LW_UNSUPPORTED) {
+        lw_tool_error(LW_D_machine_lacks, lw_tool_why(context));
+        return LW_EXIT_MACHINE;
+    }
+    lw_tool_error(memory ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(context));
+    return memory ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
+}
+
 /* Whether the last failure of a context that could not be made is this one. */
 static bool is_about(lw_diag_id id) {
     char end[16];

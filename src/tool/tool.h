@@ -196,6 +196,10 @@ typedef struct lw_arg_output {
     bool hex;
 } lw_arg_output;
 
+typedef struct lw_arg_image lw_arg_image; /* of a texture or surface: image.c */
+
+#define LW_ARG_COUNT_MOST (UINT64_C(1) << 48)
+
 typedef struct lw_arg {
     const char *text;
     const char *label; /* of what is printed; NULL: its number */
@@ -210,12 +214,14 @@ typedef struct lw_arg {
     const char *file;
     uint64_t limit; /* bytes that a file may have; 0: as many as there is memory for */
     LW_LIST(lw_arg_output) outputs;
+    lw_arg_image *image;   /* NULL: a scalar or a buffer */
+    const char *reference; /* the variable of the module that gets it; NULL: a parameter does */
+    lw_npy npy;            /* dimension_count and dimensions to write back with, where … */
+    bool has_shape;        /* more than one number stands in the brackets, or a file has it */
     /* set by lw_arg_load */
     bool loaded;
     char *data;     /* the file, or NULL */
     size_t data_at; /* where its elements begin */
-    lw_npy npy;     /* dimension_count and dimensions to write back with; count 0: one dimension */
-    bool has_shape;
     /* set by lw_arg_bind */
     bool by_value;    /* the parameter is an array: its bytes are passed, not an address */
     uint32_t room;    /* … which are so many */
@@ -224,6 +230,10 @@ typedef struct lw_arg {
 
 /* Understands one argument. False: it has reported. */
 bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg);
+/* Its parts: TYPE[COUNT]=SOURCE up to `end`, where outputs begin; those; where the first of them is. */
+bool lw_arg_parse_buffer(lw_arena *arena, lw_arg *arg, const char *text, const char *end);
+bool lw_arg_parse_outputs(lw_arena *arena, lw_arg *arg, const char *at);
+const char *lw_arg_next_output(const char *at);
 /* The buffer of a result, which goes to what stands behind --result. False: it has reported. */
 bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs, uint32_t number,
                    lw_arg *arg);
@@ -237,8 +247,24 @@ void lw_arg_unload(lw_arg *arg);
 void lw_arg_fill(const lw_arg *arg, uint64_t seed, uint64_t first, size_t count, void *to);
 /* Reports a fault of an argument with a caret below the `size` bytes at `at`. */
 void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *below, lw_diag_id id, ...);
-/* … of one of its outputs. Always false. */
+/* … of how it is written, or of one of its outputs. Always false. */
+bool lw_arg_wrong_shape(const lw_arg *arg, const char *at, size_t size, const char *what);
 bool lw_arg_wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what);
+
+/* Whether the outputs of an argument that is loaded can hold it. Returns an exit code; other than 0 it has reported. */
+int lw_arg_check_outputs(const lw_arg *arg);
+/* Writes and prints what lies in its buffer. Returns an exit code; other than 0 it has reported. */
+int lw_arg_give(lw_context *context, const lw_arg *arg);
+
+/* Textures and surfaces: image.c. Whether an argument is one, by its first word; its spelling; its parameter. */
+bool lw_arg_names_image(const char *text);
+bool lw_arg_parse_image(lw_arena *arena, lw_arg *arg);
+bool lw_arg_bind_image(const lw_arg *arg, const lw_param_info *param, const char *signature, bool is_ptx);
+lw_type lw_arg_texel_type(const char *dtype, bool *big); /* of a NumPy file; LW_T_none: none, `big` as above */
+/* What the shape of an image means, once it is loaded. Returns an exit code; other than 0 it has reported. */
+int lw_arg_settle_image(lw_arg *arg);
+/* Makes the texture or surface over the memory of the argument; binds it to the module's reference where it has one. */
+int lw_arg_make_image(lw_context *context, lw_module *module, const lw_arg *arg, uint64_t *handle);
 
 /* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for
  * each result, which goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an
@@ -262,6 +288,8 @@ const char *lw_tool_overflow(const char *text);
 const char *lw_tool_cost(const char *text);
 /* Why the last call of the library failed, for an error of the tool: without the id that the library's text ends in. */
 const char *lw_tool_why(lw_context *context);
+/* Reports why a call about device memory or a launch failed; returns the exit code. */
+int lw_tool_device_failed(lw_context *context, lw_status status);
 /* Reports why the library refuses options; returns the exit code: a CPU level or engine that is missing is a fault of
  * the machine. */
 int lw_tool_refused(lw_status status);

@@ -1,0 +1,300 @@
+/* image.c: arguments that are textures and surfaces.   spelling → shape and texels → sampler → handle
+ *
+ * The texels are the argument's buffer, so that everything about its source and its outputs is as for all buffers; what
+ * is added here is what its dimensions mean, and how it is looked at. docs/cli.md has the grammar. */
+#include <ctype.h>
+
+#include "lanewise/texture.h"
+#include "tool/tool.h"
+
+typedef struct kind_row {
+    const char *name;
+    lw_image_kind kind;
+    bool is_surface;
+    const char *extents; /* the dimensions of an array, in C order: layers, depth, height, width */
+} kind_row;
+
+static const kind_row kinds[] = {
+    {"tex1d", LW_IMAGE_1D, false, "w"},
+    {"tex2d", LW_IMAGE_2D, false, "hw"},
+    {"tex3d", LW_IMAGE_3D, false, "dhw"},
+    {"tex1darray", LW_IMAGE_1D_ARRAY, false, "lw"},
+    {"tex2darray", LW_IMAGE_2D_ARRAY, false, "lhw"},
+    {"texcube", LW_IMAGE_CUBE, false, "lhw"},
+    {"texcubearray", LW_IMAGE_CUBE_ARRAY, false, "lhw"},
+    {"texlinear", LW_IMAGE_LINEAR, false, "w"},
+    {"surf1d", LW_IMAGE_1D, true, "w"},
+    {"surf2d", LW_IMAGE_2D, true, "hw"},
+    {"surf3d", LW_IMAGE_3D, true, "dhw"},
+    {"surf1darray", LW_IMAGE_1D_ARRAY, true, "lw"},
+    {"surf2darray", LW_IMAGE_2D_ARRAY, true, "lhw"},
+};
+
+struct lw_arg_image {
+    const kind_row *row;
+    lw_sampler sampler;
+    bool is_picture; /* from a file that has two dimensions and says which are channels */
+    unsigned said;   /* options, a bit for each group of them */
+    lw_image image;  /* set by lw_arg_settle_image */
+};
+
+/* ---- Options -------------------------------------------------------------------------------------------------- */
+
+enum {
+    SAID_FILTER = 1,
+    SAID_X = 2,
+    SAID_Y = 4,
+    SAID_Z = 8,
+    SAID_ADDRESS = SAID_X | SAID_Y | SAID_Z,
+    SAID_COORDS = 16,
+    SAID_READ = 32,
+    SAID_SRGB = 64,
+    SAID_SEAMLESS = 128
+};
+
+static const struct {
+    const char *name;
+    lw_address_mode mode;
+} modes[] = {{"wrap", LW_ADDRESS_WRAP},
+             {"clamp", LW_ADDRESS_CLAMP},
+             {"mirror", LW_ADDRESS_MIRROR},
+             {"border", LW_ADDRESS_BORDER}};
+
+static bool find_mode(const char *at, size_t size, lw_address_mode *mode) {
+    for (size_t i = 0; i < LW_COUNT(modes); i++)
+        if (strlen(modes[i].name) == size && !memcmp(at, modes[i].name, size)) {
+            *mode = modes[i].mode;
+            return true;
+        }
+    return false;
+}
+
+/* A group of options that is said for the first time. */
+static bool say(lw_arg *arg, unsigned groups, const char *at, size_t size) {
+    if (arg->image->said & groups) return lw_arg_wrong_shape(arg, at, size, "this was said already");
+    arg->image->said |= groups;
+    return true;
+}
+
+static bool set_modes(lw_arg *arg, unsigned axes, lw_address_mode mode, const char *at, size_t size) {
+    if (!say(arg, axes, at, size)) return false;
+    for (unsigned i = 0; i < 3; i++)
+        if (axes & SAID_X << i) arg->image->sampler.address[i] = mode;
+    return true;
+}
+
+/* "border=0.5", "border=1/0/0/1" */
+static bool parse_border(lw_arg *arg, const char *at, size_t size) {
+    const char *p = at + strlen("border="), *end = at + size;
+    float *border = arg->image->sampler.border;
+    for (unsigned count = 0; count < 4; p++) {
+        uint64_t bits;
+        if (lw_value_parse(LW_T_f32, &p, &bits) || p > end || (p < end && *p != '/')) break;
+        border[count++] = (float)lw_value_double(LW_T_f32, bits);
+        if (p < end) continue;
+        if (count != 1 && count != 4) break;
+        for (; count < 4; count++) border[count] = border[0];
+        return set_modes(arg, SAID_ADDRESS, LW_ADDRESS_BORDER, at, size);
+    }
+    return lw_arg_wrong_shape(arg, at, size, "a border is one number, or four with / between: border=1/0/0/1");
+}
+
+static bool parse_option(lw_arg *arg, const char *at, size_t size) {
+    static const struct {
+        const char *name;
+        unsigned group;
+        bool value;
+    } words[] = {
+        {"point", SAID_FILTER, false},     {"linear", SAID_FILTER, true},     {"texels", SAID_COORDS, false},
+        {"normalized", SAID_COORDS, true}, {"element", SAID_READ, false},     {"float", SAID_READ, true},
+        {"srgb", SAID_SRGB, true},         {"seamless", SAID_SEAMLESS, true},
+    };
+    lw_sampler *sampler = &arg->image->sampler;
+    lw_address_mode mode;
+    if (find_mode(at, size, &mode)) return set_modes(arg, SAID_ADDRESS, mode, at, size);
+    if (size > 2 && at[0] >= 'x' && at[0] <= 'z' && at[1] == '=') {
+        if (!find_mode(at + 2, size - 2, &mode))
+            return lw_arg_wrong_shape(arg, at + 2, size - 2, "address modes are wrap, clamp, mirror and border");
+        return set_modes(arg, SAID_X << (at[0] - 'x'), mode, at, size);
+    }
+    if (size > 7 && !memcmp(at, "border=", 7)) return parse_border(arg, at, size);
+    for (size_t i = 0; i < LW_COUNT(words); i++) {
+        if (strlen(words[i].name) != size || memcmp(at, words[i].name, size) != 0) continue;
+        if (!say(arg, words[i].group, at, size)) return false;
+        switch (words[i].group) {
+        case SAID_FILTER: sampler->filter = words[i].value ? LW_FILTER_LINEAR : LW_FILTER_POINT; break;
+        case SAID_COORDS: sampler->normalized_coords = words[i].value; break;
+        case SAID_READ: sampler->normalized_floats = words[i].value; break;
+        case SAID_SRGB: sampler->srgb = true; break;
+        default: sampler->seamless_cube = true; break;
+        }
+        return true;
+    }
+    return lw_arg_wrong_shape(arg, at, size ? size : 1,
+                              "the options of a texture are point linear wrap clamp mirror border x= y= z= border= "
+                              "texels normalized element float srgb seamless");
+}
+
+/* ":linear,wrap" up to `end` */
+static bool parse_options(lw_arg *arg, const char *at, const char *end) {
+    if (at == end) return true;
+    if (arg->image->row->is_surface)
+        return lw_arg_wrong_shape(arg, at, (size_t)(end - at), "a surface has no options, as it is not sampled");
+    do {
+        const char *word = ++at;
+        while (at < end && *at != ',' && *at != ':') at++;
+        if (!parse_option(arg, word, (size_t)(at - word))) return false;
+    } while (at < end);
+    return true;
+}
+
+/* ---- The spelling ------------------------------------------------------------------------------------------------ */
+
+static const kind_row *find_kind(const char *text) {
+    size_t size = strcspn(text, "=:[");
+    for (size_t i = 0; i < LW_COUNT(kinds); i++)
+        if (strlen(kinds[i].name) == size && !memcmp(kinds[i].name, text, size)) return &kinds[i];
+    return NULL;
+}
+
+bool lw_arg_names_image(const char *text) { return find_kind(text); }
+
+/* Numbers of a source may stand behind colons, options begin with a letter. A file's name ends at the first colon. */
+static const char *find_options(const char *at, const char *end) {
+    bool is_file = *at == '@';
+    const char *source = memchr(at, '=', (size_t)(end - at));
+    if (!is_file && source && source + 1 < end) is_file = source[1] == '@';
+    for (; at < end; at++)
+        if (*at == ':' && (is_file || isalpha((unsigned char)at[1]) || at[1] == ',' || at + 1 == end)) break;
+    return at;
+}
+
+static bool parse_body(lw_arena *arena, lw_arg *arg, const char *at, const char *end) {
+    if (*at != '@') {
+        if (!lw_arg_parse_buffer(arena, arg, at, end)) return false;
+        return arg->has_count ? true
+                              : lw_arg_wrong_shape(arg, at, strcspn(at, "=:"),
+                                                   "an image needs a shape: u8[480,640,4] has rows, columns, channels");
+    }
+    arg->is_array = true;
+    arg->source = LW_ARG_FILE;
+    arg->file = lw_arena_text(arena, at + 1, (size_t)(end - at - 1));
+    return *arg->file ? true : lw_arg_wrong_shape(arg, at, 1, "the name of a file must follow the @");
+}
+
+bool lw_arg_parse_image(lw_arena *arena, lw_arg *arg) {
+    arg->image = LW_NEW(arena, lw_arg_image);
+    *arg->image = (lw_arg_image){.row = find_kind(arg->text)};
+    for (unsigned i = 0; i < 3; i++) arg->image->sampler.address[i] = LW_ADDRESS_CLAMP;
+    const char *at = arg->text + strlen(arg->image->row->name);
+    if (*at != '=' || !at[1]) return lw_arg_wrong_shape(arg, at, 1, "a = must stand here, then @FILE or TYPE[SHAPE]");
+    const char *outputs = lw_arg_next_output(++at), *options = find_options(at, outputs);
+    if (!parse_body(arena, arg, at, options) || !parse_options(arg, options, outputs)) return false;
+    if (*outputs && !arg->image->row->is_surface)
+        return lw_arg_wrong_output(arg, outputs, strlen(outputs),
+                                   "a texture has no output; only surfaces and buffers do");
+    return lw_arg_parse_outputs(arena, arg, outputs);
+}
+
+/* ---- The parameter ----------------------------------------------------------------------------------------------- */
+
+bool lw_arg_bind_image(const lw_arg *arg, const lw_param_info *param, const char *signature, bool is_ptx) {
+    const kind_row *row = arg->image->row;
+    lw_type type = lw_type_find(param->type, strlen(param->type));
+    const bool is_reference = type == LW_T_texref || type == LW_T_surfref;
+    const char *why = !is_ptx ? "a function of PTO takes no image"
+                      : param->size != lw_types[type].bits / 8 || param->size < 4 || lw_types[type].kind == 'F'
+                          ? "its parameter cannot hold a handle, which has 64 bits"
+                      : is_reference && row->is_surface != (type == LW_T_surfref)
+                          ? "its parameter takes textures or surfaces, and this is the other"
+                          : NULL;
+    if (why) lw_arg_error(arg, arg->text, strlen(row->name), signature, LW_D_arg_shape, arg->number, why);
+    return !why;
+}
+
+/* ---- Texels ------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    lw_type type;
+    lw_texel_type texel;
+} texels[] = {{LW_T_u8, LW_TEXEL_u8},   {LW_T_s8, LW_TEXEL_s8},   {LW_T_u16, LW_TEXEL_u16}, {LW_T_s16, LW_TEXEL_s16},
+              {LW_T_u32, LW_TEXEL_u32}, {LW_T_s32, LW_TEXEL_s32}, {LW_T_f16, LW_TEXEL_f16}, {LW_T_f32, LW_TEXEL_f32}};
+
+/* A file's fault has another exit code than the command line's. */
+static int wrong_image(const lw_arg *arg, const char *why) {
+    const char *at = strchr(arg->text, '=') + 1;
+    lw_arg_error(arg, at, strcspn(at, ":"), NULL, LW_D_arg_shape, arg->number, why);
+    return arg->source == LW_ARG_FILE ? LW_EXIT_FILE : LW_EXIT_USAGE;
+}
+
+static void set_extent(lw_image *image, char what, uint32_t size) {
+    switch (what) {
+    case 'w': image->width = size; break;
+    case 'h': image->height = size; break;
+    case 'd': image->depth = size; break;
+    default: image->layers = size; break;
+    }
+}
+
+static int wrong_dimensions(const lw_arg *arg) {
+    const char *names[] = {['l'] = "layers", ['d'] = "slices", ['h'] = "rows", ['w'] = "columns"};
+    const kind_row *row = arg->image->row;
+    lw_text why = {0};
+    lw_text_printf(&why, "%s has the dimensions (", row->name);
+    for (const char *p = row->extents; *p; p++) lw_text_printf(&why, "%s, ", names[(unsigned char)*p]);
+    lw_text_printf(&why, "channels), the last of which may be missing, and this has %u", arg->npy.dimension_count);
+    int code = wrong_image(arg, why.at ? why.at : "");
+    lw_text_free(&why);
+    return code;
+}
+
+int lw_arg_settle_image(lw_arg *arg) {
+    const kind_row *row = arg->image->row;
+    const uint32_t rank = (uint32_t)strlen(row->extents), count = arg->npy.dimension_count;
+    lw_image *image = &arg->image->image;
+    *image = (lw_image){.size = sizeof *image, .kind = row->kind, .channels = 1};
+    for (size_t i = 0; i < LW_COUNT(texels); i++)
+        if (texels[i].type == arg->type) image->type = texels[i].texel;
+    if (!image->type) return wrong_image(arg, "texels are of type u8 s8 u16 s16 u32 s32 f16 or f32");
+    if (count < rank || count > rank + 1 || (arg->image->is_picture && rank != 2)) return wrong_dimensions(arg);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t size = arg->npy.dimensions[i];
+        if (size > INT32_MAX) return wrong_image(arg, "an image has at most 2147483647 texels in each dimension");
+        if (i < rank) set_extent(image, row->extents[i], (uint32_t)size);
+        else image->channels = (uint32_t)size;
+    }
+    arg->has_shape = true;
+    if (!arg->count) return wrong_image(arg, "an image has at least one texel");
+    if (!lw_image_texel_bytes(image)) return wrong_image(arg, "texels have 1, 2 or 4 channels");
+    if (!lw_image_bytes(image))
+        return wrong_image(arg, "there is no image of this shape; a cube is square and has 6 layers");
+    return LW_EXIT_OK;
+}
+
+lw_type lw_arg_texel_type(const char *dtype, bool *big) {
+    *big = false;
+    for (size_t i = 0; i < LW_COUNT(texels) && !*big; i++)
+        if (lw_npy_fits(dtype, texels[i].type, big)) return texels[i].type;
+    return LW_T_none;
+}
+
+/* ---- The handle -------------------------------------------------------------------------------------------------- */
+
+int lw_arg_make_image(lw_context *context, lw_module *module, const lw_arg *arg, uint64_t *handle) {
+    const lw_arg_image *made = arg->image;
+    const lw_sampler *sampler = made->row->is_surface ? NULL : &made->sampler;
+    lw_image image = made->image;
+    lw_status status;
+    image.address = arg->address;
+    if (arg->reference) {
+        const lw_texture_kind kind = lw_module_reference(module, arg->reference, handle);
+        if (kind != (sampler ? LW_TEXTURE_TEXTURE : LW_TEXTURE_SURFACE))
+            return wrong_image(arg, kind ? "the variable is of another kind" : "the module has no such variable");
+        status = lw_texture_set(context, *handle, &image, NULL, sampler);
+    } else {
+        status = sampler ? lw_texture_new(context, &image, NULL, sampler, handle)
+                         : lw_surface_new(context, &image, handle);
+    }
+    if (status != LW_BAD_ARGUMENT) return status == LW_OK ? LW_EXIT_OK : lw_tool_device_failed(context, status);
+    return wrong_image(arg, lw_tool_why(context)), LW_EXIT_USAGE;
+}

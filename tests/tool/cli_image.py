@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Textures and surfaces as arguments of `lanewise run`. The second witness is arithmetic on numbers that are exact: point
+lookups are the array's elements, and linear ones between texels of small integers are their weighted mean."""
+
+import struct
+
+import cli
+
+HEADER = "{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}"
+LOOK = """.reg .u64 %rd<4>; .reg .u32 %r<4>; .reg .f32 %f<8>;
+    ld.param.u64 %rd1, [t];
+    ld.param.u64 %rd2, [out];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %tid.y;
+    cvt.rn.f32.u32 %f1, %r1;
+    cvt.rn.f32.u32 %f2, %r2;
+    fma.rn.f32 %f1, %f1, 0f3F000000, 0f3F000000; // 1/2, 1, 3/2 ...
+    add.f32 %f2, %f2, 0f3F000000;
+    LOOKUP
+    mad.lo.u32 %r3, %r2, 4, %r1;
+    mad.wide.u32 %rd3, %r3, 16, %rd2;
+    st.global.v4.FORMAT [%rd3], {%f3, %f4, %f5, %f6};
+    ret;"""
+TEX = "tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%f1, %f2}];"
+BODY = LOOK.replace("FORMAT", "f32")
+STORE = """.reg .u64 %rd<2>; .reg .u32 %r<4>;
+    ld.param.u64 %rd1, [s];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %tid.y;
+    suld.b.2d.b8.trap %r3, [%rd1, {%r1, %r2}];
+    add.u32 %r3, %r3, %r1;
+    sust.b.2d.b8.trap [%rd1, {%r1, %r2}], %r3;
+    ret;"""
+BLEND = "surf2d=u8[2,3]=10,20,30,40,50,60"
+TEXT = cli.module(
+    ".global .texref tex;\n.global .surfref surf;",
+    cli.kernel("look", ".u64 t", ".u64 out", body=BODY.replace("LOOKUP", TEX)),
+    cli.kernel("bound", ".u64 t", ".u64 out", body=BODY.replace("LOOKUP", TEX.replace("%rd1", "tex"))),
+    cli.kernel("store", ".u64 s", body=STORE),
+    cli.kernel("narrow", ".u16 s"))
+
+
+def floats(line):
+    return [float(word) for word in line.split(":")[1].split()]
+
+
+class Image(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.file("k.ptx", TEXT)
+
+    def npy(self, dtype, shape, data):
+        header = HEADER.format(dtype, shape).encode()
+        return self.file("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + data)
+
+    def look(self, image, block="4,1", *, bound=False):
+        count = 16 * int(block.split(",")[1])
+        first = ["-a", "u64=0", "--texture", f"tex={image}"] if bound else ["-a", image]
+        name = "bound" if bound else "look"
+        got = self.lanewise("run", "k.ptx", "-k", name, "-b", block, *first, "-a", f"f32[{count}]:print")
+        self.assertEqual((got[0], got[2]), (0, ""), image)
+        return floats(got[1])[::4]
+
+    def refused(self, message, marked, *args, code=2, kernel="look"):
+        got = self.lanewise("run", "k.ptx", "-k", kernel, *args)
+        lines = got[2].splitlines()
+        self.assertEqual((got[0], got[1], lines[0]), (code, "", f"lanewise: error[{message}"), args)
+        if marked:
+            self.assertEqual(lines[1][len(lines[2]) - len(lines[2].lstrip()):len(lines[2])], marked)
+
+
+class Textures(Image):
+    def test_filters(self):
+        self.assertEqual(self.look("tex2d=f32[1,4]=0,1,2,3"), [0, 1, 1, 2])
+        self.assertEqual(self.look("tex2d=f32[1,4]=0,1,2,3:linear"), [0, 0.5, 1, 1.5])
+        self.assertEqual(self.look("tex2d=f32[1,4]=range:0:1:linear"), [0, 0.5, 1, 1.5])
+        self.assertEqual(self.look("tex2d=f32[1,4]=range:0:1:linear", bound=True), [0, 0.5, 1, 1.5])
+
+    def test_addresses(self):
+        """Normalised, 1/2, 1, 3/2 and 2 of an image of two texels: 0, the next one's first, then from the beginning."""
+        for option, want in (("wrap", [7, 5, 7, 5]), ("clamp", [7, 7, 7, 7]), ("mirror", [7, 7, 5, 5]), ("border", [7, 0, 0, 0]),
+                             ("border=2.5", [7, 2.5, 2.5, 2.5]), ("border=3/0/0/1", [7, 3, 3, 3]), ("x=wrap,y=clamp", [7, 5, 7, 5])):
+            self.assertEqual(self.look(f"tex2d=f32[1,2]=5,7:normalized,{option}"), want, option)
+
+    def test_read_as_floats(self):
+        self.assertEqual(self.look("tex2d=u8[1,4]=0,255,51,0:float"), [0, 1, 1, 0.2])
+
+    def test_npy(self):
+        """Rows are the first dimension; where there are channels, they are the last."""
+        self.npy("<f4", "(2, 3)", struct.pack("<6f", *range(6)))
+        self.assertEqual(self.look("tex2d=@x.npy", "4,2"), [0, 1, 1, 2, 3, 4, 4, 5])
+        self.npy("<f4", "(3, 2, 2)", struct.pack("<12f", *range(12)))
+        self.assertEqual(self.look("tex2d=@x.npy", "4,2"), [0, 2, 2, 2, 4, 6, 6, 6])
+        self.file("x.bin", struct.pack("<6f", *range(6)))
+        self.assertEqual(self.look("tex2d=f32[2,3]=@x.bin:linear", "4,2"), [0, 0.5, 1, 1.5, 3, 3.5, 4, 4.5])
+
+
+class Surfaces(Image):
+    WANT = [10, 21, 32, 40, 51, 62]
+
+    def test_outputs(self):
+        shown = "arg 0 u8[6]: " + " ".join(map(str, self.WANT)) + "\n"
+        self.gives(["run", "k.ptx", "-k", "store", "-b", "3,2", "-a", BLEND + ":print:out=y.npy:out=y.bin"], out=shown)
+        self.assertEqual((self.folder / "y.bin").read_bytes(), bytes(self.WANT))
+        made = (self.folder / "y.npy").read_bytes()
+        self.assertIn(b"'|u1', 'fortran_order': False, 'shape': (2, 3), }", made)
+        self.assertEqual(made[-6:], bytes(self.WANT))
+
+    def test_reference(self):
+        text = TEXT.replace("[%rd1, {%r1, %r2}]", "[surf, {%r1, %r2}]")
+        self.file("k.ptx", text)
+        self.gives(["run", "k.ptx", "-k", "store", "-b", "3,2", "-a", "u64=0", "--texture", "surf=" + BLEND + ":print"],
+                   out="arg 1 u8[6]: " + " ".join(map(str, self.WANT)) + "\n")
+
+
+class Refused(Image):
+    def test_spelling(self):
+        options = ("the options of a texture are point linear wrap clamp mirror border x= y= z= border= texels normalized element float "
+                   "srgb seamless")
+        for image, message, marked in (
+                ("tex2d=f32[2,2]:linaer", options, "linaer"),
+                ("tex2d=@x.npy:linear,", options, ""),
+                ("tex2d=@x.npy:linear,point", "this was said already", "point"),
+                ("tex2d=@x.npy:clamp,x=wrap", "this was said already", "x=wrap"),
+                ("tex2d=@x.npy:x=up", "address modes are wrap, clamp, mirror and border", "up"),
+                ("tex2d=@x.npy:border=1/2", "a border is one number, or four with / between: border=1/0/0/1", "border=1/2"),
+                ("tex2d", "a = must stand here, then @FILE or TYPE[SHAPE]", ""),
+                ("tex2d=@", "the name of a file must follow the @", "@"),
+                ("tex2d=f32[]=1,2", "an image needs a shape: u8[480,640,4] has rows, columns, channels", "f32[]"),
+                ("surf2d=f32[2,2]:linear", "a surface has no options, as it is not sampled", ":linear")):
+            self.refused(f"LW6011]: argument 0: {message}", marked, "-a", image, "-a", "u64=0")
+        self.refused("LW6015]: argument 0: a texture has no output; only surfaces and buffers do", ":out=y.npy", "-a", "tex2d=f32[2,2]:out=y.npy")
+
+    def test_shapes(self):
+        for image, message in (
+                ("tex3d=f32[2]", "tex3d has the dimensions (slices, rows, columns, channels), the last of which may be missing, and this has 1"),
+                ("tex2d=f32[2,2,2,1]", "tex2d has the dimensions (rows, columns, channels), the last of which may be missing, and this has 4"),
+                ("tex2d=f32[2,2,3]", "texels have 1, 2 or 4 channels"), ("tex2d=f64[2,2]", "texels are of type u8 s8 u16 s16 u32 s32 f16 or f32"),
+                ("tex2d=f32[2,3000000000]", "an image has at most 2147483647 texels in each dimension"),
+                ("tex2d=f32[0,2]", "an image has at least one texel"),
+                ("texcube=f32[6,2,3]", "there is no image of this shape; a cube is square and has 6 layers"),
+                ("tex2d=u8[2,2]:linear", "this cannot be a texture: linear filtering of texels that are read as integers")):
+            self.refused(f"LW6011]: argument 0: {message}", image.split("=")[1].split(":")[0], "-a", image, "-a", "f32[64]")
+
+    def test_files(self):
+        self.refused("LW6000]: cannot read 'no.npy': No such file or directory", "", "-a", "tex2d=@no.npy", "-a", "u64=0", code=5)
+        self.npy("<f8", "(2, 2)", bytes(32))
+        self.refused("LW6032]: 'x.npy' has dtype <f8, which is not a type of texels", "", "-a", "tex2d=@x.npy", "-a", "u64=0", code=5)
+        self.npy(">f4", "(2, 2)", bytes(16))
+        self.refused("LW6033]: 'x.npy' has dtype >f4, which is big-endian", "", "-a", "tex2d=@x.npy", "-a", "u64=0", code=5)
+        self.npy("<f4", "(2, 2)", bytes(15))
+        self.refused("LW6034]: 'x.npy' should have 16 bytes of data behind its header, and has 15", "", "-a", "tex2d=@x.npy", "-a", "u64=0", code=5)
+        self.file("x.jpg", b"")
+        self.refused("LW6036]: 'x.jpg' is no image that can be read: its name does not end in .npy, and raw texels need TYPE[SHAPE]=@FILE", "",
+                     "-a", "tex2d=@x.jpg", "-a", "u64=0", code=5)
+
+    def test_places(self):
+        self.refused("LW6011]: argument 0: its parameter cannot hold a handle, which has 64 bits", "tex2d", "-a", "tex2d=f32[2,2]", kernel="narrow")
+        both = ("-a", "u64=0", "-a", "f32[64]")
+        self.refused("LW6011]: argument 2: the module has no such variable", "f32[2,2]", *both, "--texture", "tux=tex2d=f32[2,2]")
+        self.refused("LW6011]: argument 2: the variable is of another kind", "f32[2,2]", *both, "--texture", "surf=tex2d=f32[2,2]")
+        for wrong, why in (("tex", "this is written NAME=IMAGE"), ("tex=f32[2]", "no texture or surface, as tex2d=@FILE, follows the name")):
+            self.refused(f"LW6003]: --texture '{wrong}': {why}", "", *both, "--texture", wrong)
+
+
+if __name__ == "__main__":
+    cli.main()
