@@ -281,8 +281,8 @@ bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, 
                     .is_array = true,
                     .has_count = true,
                     .count = count};
-    return lw_arg_next_output(arg->text) == arg->text ? lw_arg_parse_outputs(arena, arg, arg->text)
-                                                      : wrong_outputs(arg, arg->text);
+    if (lw_arg_next_output(arg->text) != arg->text) return wrong_outputs(arg, arg->text);
+    return lw_arg_parse_outputs(arena, arg, arg->text) && !lw_arg_check_outputs(arg);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------- */

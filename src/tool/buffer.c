@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tool/tool.h"
+#include "tool/picture.h"
 
 /* ---- Files -------------------------------------------------------------------------------------------- */
 
@@ -115,10 +115,35 @@ static int load_npy(lw_arg *arg, lw_input *in) {
     return load_npy_data(arg, in);
 }
 
+/* The channels are its last dimension; three get a fourth in lw_arg_settle_image. */
+static int load_picture(lw_arg *arg, lw_input *in) {
+    lw_picture picture;
+    const char *why;
+    int code = lw_input_read(in, byte_limit(arg));
+    if (code) return code;
+    if (!in->ended && in->size < in->whole) return too_large(arg);
+    if (!lw_picture_read(arg->file, in->data, in->size, &picture, &why)) {
+        lw_tool_error(why ? LW_D_picture_bad : LW_D_no_memory, arg->file, why);
+        return why ? LW_EXIT_FILE : LW_EXIT_MACHINE;
+    }
+    free(in->data);
+    in->data = picture.data;
+    arg->type = picture.bytes == 1 ? LW_T_u8 : LW_T_u16;
+    arg->npy.dimension_count = 3;
+    arg->npy.dimensions[0] = picture.height;
+    arg->npy.dimensions[1] = picture.width;
+    arg->npy.dimensions[2] = picture.channels;
+    arg->count = picture.size / picture.bytes;
+    lw_arg_is_picture(arg);
+    return LW_EXIT_OK;
+}
+
 static int load_opened(lw_arg *arg, lw_input *in) {
     if (lw_tool_ends_with(arg->file, ".npy")) return load_npy(arg, in);
     if (arg->type) return load_raw(arg, in);
-    lw_tool_error(LW_D_picture_bad, arg->file, "its name does not end in .npy, and raw texels need TYPE[SHAPE]=@FILE");
+    if (lw_picture_is_named(arg->file)) return load_picture(arg, in);
+    lw_tool_error(LW_D_picture_bad, arg->file,
+                  "its name ends in none of .npy .png .ppm .pgm, and raw texels need TYPE[SHAPE]=@FILE");
     return LW_EXIT_FILE;
 }
 
@@ -139,6 +164,15 @@ int lw_arg_load(lw_arg *arg) {
 }
 
 int lw_arg_check_outputs(const lw_arg *arg) {
+    for (uint32_t i = 0; i < arg->outputs.count; i++)
+        if (arg->outputs.at[i].file && lw_picture_is_named(arg->outputs.at[i].file)) {
+            lw_picture picture;
+            const char *why = lw_arg_picture(arg, arg->outputs.at[i].file, &picture);
+            if (!why) continue;
+            const char *at = strstr(lw_arg_next_output(arg->text), arg->outputs.at[i].file);
+            lw_arg_wrong_output(arg, at, strlen(arg->outputs.at[i].file), why);
+            return LW_EXIT_USAGE;
+        }
     for (uint32_t i = 0; i < arg->outputs.count; i++) {
         lw_type as = arg->outputs.at[i].type;
         if (arg->count * lw_value_bytes(arg->type) % lw_value_bytes(as) == 0) continue;

@@ -3,6 +3,7 @@
  * The texels are the argument's buffer, so that everything about its source and its outputs is as for all buffers; what
  * is added here is what its dimensions mean, and how it is looked at. docs/cli.md has the grammar. */
 #include <ctype.h>
+#include <stdlib.h>
 
 #include "lanewise/texture.h"
 #include "tool/tool.h"
@@ -248,6 +249,31 @@ static int wrong_dimensions(const lw_arg *arg) {
     return code;
 }
 
+void lw_arg_is_picture(lw_arg *arg) { arg->image->is_picture = true; }
+
+/* Texels have no three channels: a file's get a fourth, of the largest value, of floats 1. */
+static bool widen(lw_arg *arg) {
+    uint64_t *channels = &arg->npy.dimensions[arg->npy.dimension_count - 1];
+    const size_t bytes = lw_value_bytes(arg->type);
+    const uint64_t texels_count = arg->count / 3, all = UINT64_MAX >> (64 - 8 * bytes);
+    const uint64_t most = lw_value_is_float(arg->type)      ? lw_value_round(arg->type, 1, false)
+                          : lw_types[arg->type].kind == 'S' ? all >> 1
+                                                            : all;
+    char *wide = malloc(texels_count * 4 * bytes), *to = wide;
+    const char *from = arg->data + arg->data_at;
+    if (!wide) return false;
+    for (uint64_t i = 0; i < texels_count; i++, from += 3 * bytes, to += 4 * bytes) {
+        memcpy(to, from, 3 * bytes);
+        memcpy(to + 3 * bytes, &most, bytes);
+    }
+    free(arg->data);
+    arg->data = wide;
+    arg->data_at = 0;
+    arg->count = texels_count * 4;
+    *channels = 4;
+    return true;
+}
+
 int lw_arg_settle_image(lw_arg *arg) {
     const kind_row *row = arg->image->row;
     const uint32_t rank = (uint32_t)strlen(row->extents), count = arg->npy.dimension_count;
@@ -257,6 +283,10 @@ int lw_arg_settle_image(lw_arg *arg) {
         if (texels[i].type == arg->type) image->type = texels[i].texel;
     if (!image->type) return wrong_image(arg, "texels are of type u8 s8 u16 s16 u32 s32 f16 or f32");
     if (count < rank || count > rank + 1 || (arg->image->is_picture && rank != 2)) return wrong_dimensions(arg);
+    if (arg->source == LW_ARG_FILE && count > rank && arg->npy.dimensions[rank] == 3 && !widen(arg)) {
+        lw_tool_error(LW_D_no_memory, arg->file);
+        return LW_EXIT_MACHINE;
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint64_t size = arg->npy.dimensions[i];
         if (size > INT32_MAX) return wrong_image(arg, "an image has at most 2147483647 texels in each dimension");
@@ -264,6 +294,8 @@ int lw_arg_settle_image(lw_arg *arg) {
         else image->channels = (uint32_t)size;
     }
     arg->has_shape = true;
+    for (uint32_t i = 0; i < arg->outputs.count; i++) /* that were read before the file */
+        if (!arg->outputs.at[i].type) arg->outputs.at[i].type = arg->type;
     if (!arg->count) return wrong_image(arg, "an image has at least one texel");
     if (!lw_image_texel_bytes(image)) return wrong_image(arg, "texels have 1, 2 or 4 channels");
     if (!lw_image_bytes(image))

@@ -1,10 +1,40 @@
 /* output.c: what a run leaves in a buffer, to files and to the terminal. */
 #include <stdlib.h>
 
-#include "tool/tool.h"
+#include "tool/picture.h"
+
+const char *lw_arg_picture(const lw_arg *arg, const char *name, lw_picture *picture) {
+    const uint64_t *sizes = arg->npy.dimensions;
+    const uint32_t count = arg->has_shape ? arg->npy.dimension_count : 1;
+    if (arg->type != LW_T_u8 && arg->type != LW_T_u16 && arg->type != LW_T_b8 && arg->type != LW_T_b16)
+        return "a picture is made of elements of type u8 or u16";
+    if ((count != 2 && count != 3) || !arg->count || (count == 3 && sizes[2] > 4))
+        return "a picture has a shape of rows, columns and 1 to 4 channels: u8[480,640,4]";
+    if (sizes[0] > LW_PICTURE_SIDE_MOST || sizes[1] > LW_PICTURE_SIDE_MOST)
+        return "a picture has at most 1000000 rows and columns";
+    *picture = (lw_picture){.height = (uint32_t)sizes[0],
+                            .width = (uint32_t)sizes[1],
+                            .channels = count == 3 ? (uint32_t)sizes[2] : 1,
+                            .bytes = lw_value_bytes(arg->type)};
+    picture->size = arg->count * picture->bytes;
+    return lw_picture_refuses(name, picture->channels);
+}
+
+static int write_picture(const lw_arg *arg, const char *name, const char *data) {
+    lw_picture picture = {0};
+    lw_text file = {0};
+    lw_arg_picture(arg, name, &picture); /* which was looked at before the launch */
+    picture.data = (char *)(uintptr_t)data;
+    bool good = lw_picture_write(name, &file, &picture);
+    if (!good) lw_tool_error(LW_D_no_memory, name);
+    int code = !good ? LW_EXIT_MACHINE : lw_tool_write(name, file.at, file.size) ? LW_EXIT_OK : LW_EXIT_FILE;
+    lw_text_free(&file);
+    return code;
+}
 
 static int write_output(const lw_arg *arg, const lw_arg_output *out, const char *data) {
     lw_text file = {0};
+    if (lw_picture_is_named(out->file)) return write_picture(arg, out->file, data);
     if (lw_tool_ends_with(out->file, ".npy")) {
         if (arg->has_shape) lw_npy_write(&file, arg->type, arg->npy.dimensions, arg->npy.dimension_count);
         else lw_npy_write(&file, arg->type, &arg->count, 1);

@@ -261,6 +261,7 @@ bool lw_arg_names_image(const char *text);
 bool lw_arg_parse_image(lw_arena *arena, lw_arg *arg);
 bool lw_arg_bind_image(const lw_arg *arg, const lw_param_info *param, const char *signature, bool is_ptx);
 lw_type lw_arg_texel_type(const char *dtype, bool *big); /* of a NumPy file; LW_T_none: none, `big` as above */
+void lw_arg_is_picture(lw_arg *arg);                     /* its file has rows, columns and channels, and nothing else */
 /* What the shape of an image means, once it is loaded. Returns an exit code; other than 0 it has reported. */
 int lw_arg_settle_image(lw_arg *arg);
 /* Makes the texture or surface over the memory of the argument; binds it to the module's reference where it has one. */

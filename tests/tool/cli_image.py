@@ -3,6 +3,7 @@
 lookups are the array's elements, and linear ones between texels of small integers are their weighted mean."""
 
 import struct
+import zlib
 
 import cli
 
@@ -106,11 +107,120 @@ class Surfaces(Image):
         self.assertIn(b"'|u1', 'fortran_order': False, 'shape': (2, 3), }", made)
         self.assertEqual(made[-6:], bytes(self.WANT))
 
+    def test_file(self):
+        """What is printed has the type of the file."""
+        self.npy("<i2", "(1, 2, 2)", struct.pack("<4h", -1, 2, -3, 4))
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u64 s")))
+        self.gives(["run", "k.ptx", "-a", "surf2d=@x.npy:print:print=hex"],
+                   out="arg 0 s16[4]: -1 2 -3 4\narg 0 s16[4]: 0xffff 0x0002 0xfffd 0x0004\n")
+
     def test_reference(self):
         text = TEXT.replace("[%rd1, {%r1, %r2}]", "[surf, {%r1, %r2}]")
         self.file("k.ptx", text)
         self.gives(["run", "k.ptx", "-k", "store", "-b", "3,2", "-a", "u64=0", "--texture", "surf=" + BLEND + ":print"],
                    out="arg 1 u8[6]: " + " ".join(map(str, self.WANT)) + "\n")
+
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def png(width, height, depth, colour, rows):
+    """A file of rows without filters."""
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+    lines = b"".join(b"\0" + row for row in rows)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+
+
+def paeth(a, b, c):
+    nearest = min((abs(b - c), 0), (abs(a - c), 1), (abs(a + b - 2 * c), 2))[1]
+    return (a, b, c)[nearest]
+
+
+def unpng(data, step):
+    """The pixels' bytes of a PNG file whose pixels have so many, by the specification's filters."""
+    at, packed = 8, b""
+    while at < len(data):
+        size, = struct.unpack_from(">I", data, at)
+        name, body = data[at + 4:at + 8], data[at + 8:at + 8 + size]
+        if name == b"IHDR":
+            width, height, depth, colour = struct.unpack_from(">IIBB", body)
+        packed += body if name == b"IDAT" else b""
+        at += size + 12
+    lines, above, pixels = zlib.decompress(packed), bytes(width * step), b""
+    for y in range(height):
+        line = lines[y * (width * step + 1):(y + 1) * (width * step + 1)]
+        row = bytearray()
+        for x, byte in enumerate(line[1:]):
+            left, corner = (row[x - step], above[x - step]) if x >= step else (0, 0)
+            row.append((byte + (0, left, above[x], (left + above[x]) // 2, paeth(left, above[x], corner))[line[0]]) & 255)
+        above = bytes(row)
+        pixels += above
+    return (width, height, depth, colour), pixels
+
+
+class Pictures(Image):
+    ROUND = ["run", "k.ptx", "-k", "nothing", "-a"]
+
+    def setUp(self):
+        super().setUp()
+        self.file("k.ptx", TEXT + cli.kernel("nothing", ".u64 s"))
+        self.file("probe.png", png(1, 1, 8, 0, [b"\7"]))
+        if "no libpng" in self.lanewise(*self.ROUND, "surf2d=@probe.png")[2]:
+            self.skipTest("the build has no libpng")
+
+    def test_read(self):
+        """Grey, 16 bits, RGB with its fourth channel, and a palette, whose colours come instead."""
+        for depth, colour, rows, more, want in (
+                (8, 0, [b"\1\2", b"\3\4"], b"", "u8[4]: 1 2 3 4"), (16, 0, [b"\1\2\3\4"] * 2, b"", "u16[4]: 258 772 258 772"),
+                (8, 2, [b"\1\2\3\4\5\6"] * 2, b"", "u8[16]: 1 2 3 255 4 5 6 255 1 2 3 255 4 5 6 255"),
+                (1, 3, [b"\x40", b"\x80"], chunk(b"PLTE", b"\1\2\3\7\x08\x09"), "u8[16]: 1 2 3 255 7 8 9 255 7 8 9 255 1 2 3 255")):
+            data = png(2, 2, depth, colour, rows)
+            self.file("x.png", data[:33] + more + data[33:])
+            self.gives([*self.ROUND, "surf2d=@x.png:print"], out=f"arg 0 {want}\n")
+
+    def test_written(self):
+        for shape, type, step, head in (("5,7", "u8", 1, (7, 5, 8, 0)), ("5,7,2", "u8", 2, (7, 5, 8, 4)), ("5,7,3", "u8", 3, (7, 5, 8, 2)),
+                                        ("5,7,4", "u16", 8, (7, 5, 16, 6))):
+            self.gives([*self.ROUND, f"{type}[{shape}]=random:out=x.png:out=x.bin"])
+            got, pixels = unpng((self.folder / "x.png").read_bytes(), step)
+            raw = (self.folder / "x.bin").read_bytes()
+            swapped = bytes(raw[i ^ 1] for i in range(len(raw))) if type == "u16" else raw
+            self.assertEqual((got, pixels), (head, swapped))
+
+    def test_damage(self):
+        whole = png(2, 2, 8, 0, [b"\1\2", b"\3\4"])
+        for size in (0, 7, 20, 33, 40, len(whole) - 1):
+            self.file("x.png", whole[:size])
+            got = self.lanewise(*self.ROUND, "surf2d=@x.png")
+            self.assertEqual((got[0], got[1], got[2].split(":")[:2]), (5, "", ["lanewise", " error[LW6036]"]), size)
+        self.file("x.png", whole[:45] + b"\x55" + whole[46:])
+        self.shows([*self.ROUND, "surf2d=@x.png"], 5, err=["error[LW6036]: 'x.png' is no image that can be read: "])
+
+    def test_pnm(self):
+        self.file("x.ppm", b"P6 # two pixels\n2 1\n255\n" + bytes(range(6)))
+        self.gives([*self.ROUND, "surf2d=@x.ppm:print:out=y.ppm"], out="arg 0 u8[8]: 0 1 2 255 3 4 5 255\n")
+        self.assertEqual((self.folder / "y.ppm").read_bytes(), b"P6\n2 1\n255\n" + bytes(range(6)))
+        self.file("x.pgm", b"P5\n1 2\n65535\n\1\2\3\4")
+        self.gives([*self.ROUND, "surf2d=@x.pgm:print:out=y.pgm"], out="arg 0 u16[2]: 258 772\n")
+        self.assertEqual((self.folder / "y.pgm").read_bytes(), b"P5\n1 2\n65535\n\1\2\3\4")
+        for data, why in ((b"P6\n2 1\n255\n12345", "it is truncated"), (b"P6\n2 1\n255\n1234567", "something follows its pixels"),
+                          (b"P3\n2 1\n255\n", "its first bytes are not P5 or P6"), (b"P6\n2 1\n99\n", "its largest value is not 255 or 65535"),
+                          (b"P6\n0 1\n255\n", "it has no pixels, or too many"), (b"P6 #", "its header is not the width, the height and the largest value"),
+                          (b"P6\n9999999 9999999\n255\n", "it has no pixels, or too many")):
+            self.file("x.ppm", data)
+            self.gives([*self.ROUND, "surf2d=@x.ppm"], 5, err=f"lanewise: error[LW6036]: 'x.ppm' is no image that can be read: {why}\n")
+
+    def test_no_picture(self):
+        for arg, why, marked in (
+                ("u8[4]:out=x.png", "a picture has a shape of rows, columns and 1 to 4 channels: u8[480,640,4]", "x.png"),
+                ("f32[4,4]:out=x.png", "a picture is made of elements of type u8 or u16", "x.png"),
+                ("u8[4,4,5]:out=x.png", "a picture has a shape of rows, columns and 1 to 4 channels: u8[480,640,4]", "x.png"),
+                ("u8[4,4,2]:out=x.ppm", "PPM and PGM have no pixels of two channels", "x.ppm"),
+                ("u8[4,4]:out=x.ppm", "one channel makes a .pgm, and three or four make a .ppm", "x.ppm")):
+            self.refused(f"LW6015]: argument 0: {why}", marked, "-a", arg, kernel="nothing")
+        self.refused("LW6011]: argument 0: tex3d has the dimensions (slices, rows, columns, channels), the last of which may be missing, and this has 3",
+                     "@probe.png", "-a", "tex3d=@probe.png", kernel="nothing", code=5)
 
 
 class Refused(Image):
@@ -151,7 +261,7 @@ class Refused(Image):
         self.npy("<f4", "(2, 2)", bytes(15))
         self.refused("LW6034]: 'x.npy' should have 16 bytes of data behind its header, and has 15", "", "-a", "tex2d=@x.npy", "-a", "u64=0", code=5)
         self.file("x.jpg", b"")
-        self.refused("LW6036]: 'x.jpg' is no image that can be read: its name does not end in .npy, and raw texels need TYPE[SHAPE]=@FILE", "",
+        self.refused("LW6036]: 'x.jpg' is no image that can be read: its name ends in none of .npy .png .ppm .pgm, and raw texels need TYPE[SHAPE]=@FILE", "",
                      "-a", "tex2d=@x.jpg", "-a", "u64=0", code=5)
 
     def test_places(self):
