@@ -80,7 +80,7 @@ static bool say(lw_arg *arg, unsigned groups, const char *at, size_t size) {
 static bool set_modes(lw_arg *arg, unsigned axes, lw_address_mode mode, const char *at, size_t size) {
     if (!say(arg, axes, at, size)) return false;
     for (unsigned i = 0; i < 3; i++)
-        if (axes & SAID_X << i) arg->image->sampler.address[i] = mode;
+        if (axes & (unsigned)SAID_X << i) arg->image->sampler.address[i] = mode;
     return true;
 }
 
@@ -116,7 +116,7 @@ static bool parse_option(lw_arg *arg, const char *at, size_t size) {
     if (size > 2 && at[0] >= 'x' && at[0] <= 'z' && at[1] == '=') {
         if (!find_mode(at + 2, size - 2, &mode))
             return lw_arg_wrong_shape(arg, at + 2, size - 2, "address modes are wrap, clamp, mirror and border");
-        return set_modes(arg, SAID_X << (at[0] - 'x'), mode, at, size);
+        return set_modes(arg, (unsigned)SAID_X << (at[0] - 'x'), mode, at, size);
     }
     if (size > 7 && !memcmp(at, "border=", 7)) return parse_border(arg, at, size);
     for (size_t i = 0; i < LW_COUNT(words); i++) {
