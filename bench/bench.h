@@ -14,7 +14,7 @@
 #include <lanewise/lanewise.h>
 #include <stdio.h>
 
-enum { LW_BENCH_KERNELS = 18, LW_BENCH_BUFFERS = 5, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
+enum { LW_BENCH_KERNELS = 19, LW_BENCH_BUFFERS = 5, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
 
 /* Prints one line after the program's name and ends it with status 1. */
 /* Ends the program where a call failed that cannot. */

@@ -115,6 +115,10 @@ static void native_bilinear(const lw_native *n, const lw_bench_work *w) {
     n->bilinear(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->count);
 }
 
+static void native_mma_tile(const lw_native *n, const lw_bench_work *w) {
+    n->mma_tile(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->count / 32);
+}
+
 /* Numbers between -1 and 1, in inputs from the first one on. */
 static void fill_numbers(lw_bench_work *w, int first) {
     for (int buffer = first; buffer < LW_BENCH_BUFFERS; buffer++)
@@ -125,6 +129,13 @@ static void fill_numbers(lw_bench_work *w, int first) {
 }
 
 static void fill_floats(lw_bench_work *w) { fill_numbers(w, 1); }
+
+/* Halves from 1/8 to 1/2, of either sign. */
+static void fill_halves(lw_bench_work *w) {
+    for (int buffer = 1; buffer < LW_BENCH_BUFFERS; buffer++)
+        for (size_t k = 0; k < w->words[buffer]; k++)
+            w->host[buffer][k] = (w->host[buffer][k] & 0x87ff87ff) | 0x30003000;
+}
 
 /* Places within the picture, which becomes the module's texture. */
 static void fill_bilinear(lw_bench_work *w) {
@@ -303,6 +314,15 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      native_bilinear,
      fill_bilinear,
      1e-3f},
+    {"mma_tile",
+     LW_BENCH_REAL,
+     {256, 1},
+     0,
+     {{OUT, .per_cta = 1024}, {.per_cta = 1024}, {.per_cta = 512}},
+     count_and_rounds,
+     native_mma_tile,
+     fill_halves,
+     1e-4f},
 };
 
 /* ---- Work ---- */

@@ -58,6 +58,10 @@ typedef struct lw_native {
     void (*sgemm)(uint32_t *out, const uint32_t *a, const uint32_t *b, uint32_t count, uint32_t rounds,
                   uint32_t first_block, uint32_t blocks);
 
+    /* A tile of 16 by 8 floats for each warp: 128 words of a, 64 of b, halves, which are normal numbers. */
+    void (*mma_tile)(uint32_t *out, const uint32_t *a, const uint32_t *b, uint32_t count, uint32_t rounds,
+                     uint32_t first_tile, uint32_t tiles);
+
     /* Linear lookups in 256 by 256 texels of four bytes, `rounds` from each place on, which are all added. */
     void (*bilinear)(uint32_t *out, const uint32_t *texels, const uint32_t *places, uint32_t count, uint32_t rounds,
                      uint32_t first, uint32_t threads);

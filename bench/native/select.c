@@ -7,7 +7,7 @@
 #define KERNELS(X, w) \
     X(sha256, w) X(chacha20, w) X(xorshift, w) X(bigshift, w) X(scan, w) X(mandelbrot, w) X(md5, w) X(mix64, w) \
     X(crc32, w) X(spmv, w) X(bitonic, w) X(collatz, w) X(vshr_registers, w) X(vshr_array, w) X(saxpy, w) \
-    X(nbody, w) X(softmax, w) X(halfpoly, w) X(sgemm, w) X(bilinear, w)
+    X(nbody, w) X(softmax, w) X(halfpoly, w) X(sgemm, w) X(bilinear, w) X(mma_tile, w)
 /* clang-format on */
 #define DECLARE_ONE(name, w) extern __typeof__(*((lw_native *)0)->name) lw_native_##name##_w##w;
 #define DECLARE(w)           KERNELS(DECLARE_ONE, w)
