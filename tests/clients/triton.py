@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """triton.py LANEWISE: Triton, as it comes from its package and without PyTorch: it compiles kernels (triton_kernels.py), hands their PTX to lanewise-ptxas
 in the place of its ptxas, and launches what comes back by its own driver. That one it compiles when it starts: a C compiler and the headers of
-Python are needed. What needs an instruction that Lanewise cannot execute is skipped, and named."""
+Python are needed. Nothing of it is skipped."""
 
 import sys
 

@@ -205,15 +205,15 @@ def k_random(out, seed, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def k_matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def k_matmul(a, b, c, M, N, K, PRECISION: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
-    total = tl.zeros((BM, BN), dtype=tl.float32)
+    total = tl.zeros((BM, BN), dtype=c.dtype.element_ty)
     for k in range(0, K, BK):
         inner = k + tl.arange(0, BK)
         left = tl.load(a + rows[:, None] * K + inner[None, :], mask=(rows[:, None] < M) & (inner[None, :] < K), other=0)
         right = tl.load(b + inner[:, None] * N + columns[None, :], mask=(inner[:, None] < K) & (columns[None, :] < N), other=0)
-        total = tl.dot(left, right, total, input_precision="ieee")
+        total = tl.dot(left, right, total, input_precision=PRECISION, out_dtype=c.dtype.element_ty)
     tl.store(c + rows[:, None] * N + columns[None, :], total, mask=(rows[:, None] < M) & (columns[None, :] < N))
 
 
@@ -346,12 +346,15 @@ def checks():
     yield "random integers", lambda: (launch(k_random, (4,), [], np.zeros(1024, "int32"), 1234567, 256),
                                       philox(1234567, np.arange(1024)).view("int32")), 0
 
-    for kind, tolerance in (("float16", 1e-2), ("float32", 1e-4)):
+    for kind, precision, into, tolerance in (("float16", "ieee", "float32", 1e-2), ("float32", "ieee", "float32", 1e-4), ("float32", "tf32", "float32", 2e-2),
+                                             ("float64", "ieee", "float64", 1e-9), ("int8", "ieee", "int32", 0)):
         for m, n, k in ((16, 16, 16), (64, 64, 64), (50, 70, 90)):
             a, b = some(kind, m, k), some(kind, k, n)
-            right = a.astype("float64") @ b.astype("float64")
-            yield (f"matmul {kind} {m} {n} {k}",
-                   lambda a=a, b=b, s=right, m=m, n=n, k=k: (launch(k_matmul, (-(-m // 32), -(-n // 32)), [a, b], s.astype("float32"), m, n, k, 32, 32, 32), s), tolerance)
+            exact = into if tolerance == 0 else "float64"
+            right = (a.astype(exact) @ b.astype(exact)).astype(into)
+            yield (f"matmul {kind}{' tf32' if precision == 'tf32' else ''} {m} {n} {k}",
+                   lambda a=a, b=b, s=right, m=m, n=n, k=k, p=precision: (launch(k_matmul, (-(-m // 32), -(-n // 32)), [a, b], s, m, n, k, p, 32, 32, 32), s),
+                   tolerance)
 
 
 def main():
