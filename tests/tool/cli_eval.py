@@ -98,7 +98,7 @@ class Forms(Case):
                     self.assertEqual(err, "", spelling)
                 elif "LW3000" in err:
                     self.assertEqual(status, "part", spelling)
-                elif re.match(r"mov\.v|cvt\.rs.*x4|.*get_first_ctaid\.v4", spelling):
+                elif re.match(r"mov\.v|cvt\.rs.*x4|.*get_first_ctaid\.v4|w?mma\.|wgmma\.mma", spelling) and "[" not in operands:
                     self.assertRegex(err, r"error\[LW6051\].*it takes a list in braces\n(.*\n)+.*write its operands", spelling)
                 elif spelling.startswith("cvta.") and spelling.endswith("u32"):
                     self.assertIn("error[LW2158]", err, spelling)  # of modules with 32-bit addresses
@@ -279,7 +279,8 @@ class Faults(Case):
         self.fault(["atom.global.add.u32", "1", "2"], 2, 1, 6051, "memory")
         self.fault(["bra", "1"], 2, 1, 6051, "flow")
         self.fault(["membar.gl"], 2, 1, 6051, "no result")
-        self.fault(["movmatrix.sync.aligned.m8n8.trans.b16", "1"], 1, 1, 3000)
+        small = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e3m2.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3}"
+        self.fault([small, *"1" * 10], 1, 1, 3000)
 
     def test_texts(self):
         for text in ("", " ;", "x:", "{ }", ".reg .b32 %r1", "and.b32 d, a, b; or.b32 d, a, b", "} }", "/*", "\"", "\n\n", "x" * 5000):

@@ -129,43 +129,40 @@ class Kernels(cli.Case):
     def test_a_bad_argument_is_told_before_the_file_is_read(self):
         self.shows(["run", "no.ptx", "-a", "x"], 2, err=["LW6010"])
 
+    MODULE = ".version 8.7\n.target sm_90\n.address_size 64\n"
+
     def test_not_executable(self):
         """A known instruction without an implementation refuses the kernel, and names its line."""
-        self.file("k.ptx", cli.module(".global .texref t;\n", cli.kernel("k", body=".reg .b32 %r<3>;\n    txq.width.b32 %r1, [t];\n    ret;")))
+        self.file("k.ptx", self.MODULE + cli.kernel("k", body=".reg .b64 %a;\n    multimem.st.u32 [%a], 1;\n    ret;"))
         code, out, err = self.shows(["run", "k.ptx"], 1, err=["LW3000"])
-        self.assertRegex(err, r"^k\.ptx:9:\d+: error\[LW3000\]: 'txq\.width\.b32'")
+        self.assertRegex(err, r"^k\.ptx:7:\d+: error\[LW3000\]: 'multimem\.st\.u32'")
 
     def test_not_executable_is_said_once(self):
         """In all functions that the kernel reaches, with the number of places and the first of them."""
-        query, other = "    txq.width.b32 %r, [t];\n", "    txq.height.b32 %r, [t];\n"
-        function = "\n.func f() {\n    .reg .b32 %r;\n" + 3 * query + "    ret;\n}\n"
-        self.file("k.ptx", cli.module(".global .texref t;\n", function, cli.kernel("k", body=".reg .b32 %r;\n" + query + other + query + "    call f;\n    ret;")))
+        one, other = "    multimem.st.u32 [%a], 1;\n", "    multimem.st.u64 [%a], 1;\n"
+        function = "\n.func f() {\n    .reg .b64 %a;\n" + 3 * one + "    ret;\n}\n"
+        self.file("k.ptx", self.MODULE + function + cli.kernel("k", body=".reg .b64 %a;\n" + one + other + one + "    call f;\n    ret;"))
         code, out, err = self.lanewise("run", "k.ptx")
         self.assertEqual(code, 1)
         self.assertEqual(err.count("LW3000"), 2, err)
-        self.assertIn("'txq.width.b32' is a valid PTX instruction that Lanewise cannot execute: there are no textures; it is at 5 places, of which this is the first", err)
-        self.assertIn("'txq.height.b32' is a valid PTX instruction that Lanewise cannot execute: there are no textures\n", err)
+        why = "is a valid PTX instruction that Lanewise cannot execute: it needs a multicast object of several devices, and there is one device"
+        self.assertIn(f"'multimem.st.u32' {why}; it is at 5 places, of which this is the first", err)
+        self.assertIn(f"'multimem.st.u64' {why}\n", err)
 
     def test_refused_families(self):
         """Each family is refused by name and with its reason, when its kernel is loaded; other kernels of the module run."""
         refused = [
             (90, "multimem.red.global.add.u32 [%a], %r;", "multicast object"), (90, "multimem.st.u32 [%a], %r;", "multicast object"),
             (90, "multimem.ld_reduce.global.add.u32 %r, [%a];", "multicast object"),
-            (90, "tex.2d.v4.f32.s32 {%f, %f, %f, %f}, [t, {%r, %r}];", "no textures"), (90, "tld4.r.2d.v4.f32.f32 {%f, %f, %f, %f}, [t, {%f, %f}];", "no textures"),
-            (90, "suld.b.1d.b32.trap %r, [s, {%r}];", "no surfaces"), (90, "sust.b.1d.b32.trap [s, {%r}], %r;", "no surfaces"),
-            (90, "sured.b.add.1d.u32.trap [s, {%r}], %r;", "no surfaces"), (90, "suq.width.b32 %r, [s];", "no surfaces"),
-            (90, "wmma.load.a.sync.aligned.row.m8n8k4.global.f64 {%d}, [%a];", "no tensor cores"),
-            (90, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f, %f, %f, %f}, {%r, %r, %r, %r}, {%r, %r}, {%f, %f, %f, %f};", "no tensor cores"),
-            (90, "wgmma.fence.sync.aligned;", "no tensor cores"), (100, "tcgen05.wait::ld.sync.aligned;", "no tensor cores"),
-            (90, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r}, [%a];", "whose matrices it loads"),
-            (90, "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%a], {%r};", "whose matrices it stores"),
-            (90, "movmatrix.sync.aligned.m8n8.trans.b16 %r, %r;", "whose matrices it transposes"),
-            (90, "tensormap.replace.tile.rank.global.b1024.b32 [%a], 2;", "no tensor maps"), (90, "prefetch.tensormap [%a];", "no tensor maps"),
-            (90, "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r], [%a, {%r}], [%r];", "no tensor maps"),
+            (100, "tcgen05.wait::ld.sync.aligned;", "no tensor cores"),
+            (120, "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e3m2.f32 {%f, %f, %f, %f}, {%r, %r, %r, %r}, {%r, %r}, {%f, %f, %f, %f};",
+             "no text says how its sums are rounded"),
+            (100, "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r, %r}, [%a];", "which lane gets what"),
+            (100, "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%r], [%a, {%r, %r, %r, %r, %r}], [%r];", "rows by their numbers"),
         ]
         for target, instruction, why in refused:
             with self.subTest(instruction):
-                head = f".version 8.6\n.target sm_{target}a\n.address_size 64\n.global .texref t;\n.global .surfref s;\n"
+                head = f".version 8.7\n.target sm_{target}a\n.address_size 64\n.global .texref t;\n.global .surfref s;\n"
                 body = f".reg .b32 %r; .reg .b64 %a; .reg .f32 %f; .reg .f64 %d;\n    {instruction}\n    {instruction}\n    ret;"
                 self.file("k.ptx", head + cli.kernel("bad", body=body) + cli.kernel("good"))
                 code, out, err = self.shows(["run", "k.ptx", "--kernel", "bad"], 1, err=[why, "; it is at 2 places, of which this is the first"])

@@ -9,11 +9,11 @@ import subprocess
 
 import cli
 
-LOOP = ".reg .pred %p;\nAGAIN:"  # which goes round once here: what has one is not inlined
-END = "setp.gt.u32 %p, %i, 1000; @%p bra AGAIN;\n    ret;"
+KEEP = ".local .align 4 .b8 kept[4]; .reg .u64 %a;\nmov.u64 %a, kept;\n"  # whose own memory has an address: not inlined
+END = "st.local.u32 [%a], %o; ld.local.u32 %o, [%a];\n    ret;"
 KERNEL = cli.HEADER + f""".func (.reg .u32 %o) twice(.reg .u32 %i)
 {{
-    {LOOP}
+    {KEEP}
     add.u32 %o, %i, %i;
     xor.b32 %o, %o, 5;
     {END}
@@ -100,11 +100,11 @@ class Symbols(cli.Case):
     def test_functions_of_one_name(self):
         """Of several files each may have its own."""
         self.file("k.ptx", KERNEL.replace("NAME", "square"))
-        self.file("a.ptx", cli.HEADER + ".func (.reg .u32 %o) inner(.reg .u32 %i)\n{\n" + LOOP + "    add.u32 %o, %i, %i;\n" + END + "}\n"
-                  ".extern .func (.reg .u32 %o) once(.reg .u32 %i);\n.visible .func (.reg .u32 %o) twice(.reg .u32 %i)\n{\n" + LOOP +
+        self.file("a.ptx", cli.HEADER + ".func (.reg .u32 %o) inner(.reg .u32 %i)\n{\n" + KEEP + "    add.u32 %o, %i, %i;\n" + END + "}\n"
+                  ".extern .func (.reg .u32 %o) once(.reg .u32 %i);\n.visible .func (.reg .u32 %o) twice(.reg .u32 %i)\n{\n" + KEEP +
                   "    call (%o), inner, (%i);\n    call (%o), once, (%o);\n" + END + "}\n")
-        self.file("b.ptx", cli.HEADER + ".func (.reg .u32 %o) inner(.reg .u32 %i)\n{\n" + LOOP + "    xor.b32 %o, %i, 5;\n" + END + "}\n"
-                  ".visible .func (.reg .u32 %o) once(.reg .u32 %i)\n{\n" + LOOP + "    call (%o), inner, (%i);\n" + END + "}\n")
+        self.file("b.ptx", cli.HEADER + ".func (.reg .u32 %o) inner(.reg .u32 %i)\n{\n" + KEEP + "    xor.b32 %o, %i, 5;\n" + END + "}\n"
+                  ".visible .func (.reg .u32 %o) once(.reg .u32 %i)\n{\n" + KEEP + "    call (%o), inner, (%i);\n" + END + "}\n")
         text = KERNEL.replace("NAME", "square")
         head, body = text.index(".func"), text.index(".visible")
         self.file("k.ptx", text[:head] + ".extern .func (.reg .u32 %o) twice(.reg .u32 %i);\n" + text[body:])

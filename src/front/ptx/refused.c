@@ -12,10 +12,10 @@ static bool is_name(char c) {
     return c == '_' || c == ':' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* Whether a spelling, or the pattern of a form, has this word between dots. */
+/* Whether a spelling, or the pattern of a form, has this word between dots, or is free to choose it. */
 static bool has_word(const char *spelling, const char *word) {
     const size_t size = strlen(word);
-    for (const char *at = spelling; (at = strchr(at, '.')); at++)
+    for (const char *at = spelling; *(at += strcspn(at, ".(|")); at++)
         if (!strncmp(at + 1, word, size) && !is_name(at[1 + size])) return true;
     return !size;
 }
