@@ -75,10 +75,8 @@ static uint32_t number_of(const numbers *of, const uint8_t *bits, uint32_t most)
     return value;
 }
 
-static uint32_t log2_of(uint32_t n) { return 31 - (uint32_t)__builtin_clz(n); }
-
 lw_fragment_place lw_fragment_at(const lw_fragment *f, uint32_t bits, uint32_t lane, uint32_t reg, uint32_t element) {
-    const numbers of = {lane, reg, element, log2_of(lw_fragment_elements(bits))};
+    const numbers of = {lane, reg, element, lw_log2(lw_fragment_elements(bits))};
     return (lw_fragment_place){number_of(&of, f->rows, sizeof f->rows), number_of(&of, f->columns, sizeof f->columns),
                                number_of(&of, f->sets, sizeof f->sets)};
 }

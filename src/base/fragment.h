@@ -68,6 +68,8 @@ typedef struct lw_fragment_place {
 lw_fragment_place lw_fragment_at(const lw_fragment *fragment, uint32_t bits, uint32_t lane, uint32_t reg,
                                  uint32_t element);
 
+static inline uint32_t lw_log2(uint32_t n) { return 31 - (uint32_t)__builtin_clz(n); } /* rounded down; n is not 0 */
+
 /* Elements of so many bits in a register: one has 32 bits, or those of the element. */
 static inline uint32_t lw_fragment_elements(uint32_t bits) { return bits < 32 ? 32 / bits : 1; }
 
@@ -77,5 +79,11 @@ typedef struct lw_fragment_map {
 } lw_fragment_map;
 /* … from row to row, column to column and matrix to matrix so far as these numbers say. */
 lw_fragment_map lw_fragment_map_of(const lw_fragment *fragment, uint32_t bits, lw_fragment_place strides);
+/* What the bits of one of the numbers add. */
+static inline uint32_t lw_fragment_sum(const uint16_t *weights, uint32_t number) {
+    uint32_t at = 0;
+    for (; number; number &= number - 1) at += weights[__builtin_ctz(number)];
+    return at;
+}
 
 #endif

@@ -176,7 +176,6 @@ static uint32_t both(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b) {
     return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
 }
 
-static uint32_t log2_of(uint32_t n) { return 31 - (uint32_t)__builtin_clz(n); }
 static bool is_of_lane(uint8_t bit) { return bit >= LW_BIT_L0 && bit < LW_BIT_R0; }
 
 /* The row or column of the first element of a lane: neighbouring bits of its number together. 64 bits. */
@@ -189,14 +188,14 @@ static uint32_t place_of_lane(lw_lower *l, const tile *t, const uint8_t *bits, u
             part = both(l, LW_LANE_and_b32, part, word(l, (1u << run) - 1));
             sum = both(l, LW_LANE_or_b32, sum, both(l, LW_LANE_shl_b32, part, word(l, at)));
         }
-        at += bits[i] == LW_BIT_E ? log2_of(lw_fragment_elements(t->bits)) : run;
+        at += bits[i] == LW_BIT_E ? lw_log2(lw_fragment_elements(t->bits)) : run;
     }
     return lw_lower_resize(l, sum, LW_CLASS_64, false);
 }
 
 /* So many elements in bytes. */
 static uint32_t in_bytes(lw_lower *l, const tile *t, uint32_t elements) {
-    const uint32_t bits = both(l, LW_LANE_shl_b64, elements, word(l, log2_of(t->bits)));
+    const uint32_t bits = both(l, LW_LANE_shl_b64, elements, word(l, lw_log2(t->bits)));
     return both(l, LW_LANE_shr_u64, bits, word(l, 3));
 }
 
@@ -259,7 +258,7 @@ static piece find_piece(lw_lower *l, tile *t, uint32_t reg, uint32_t element) {
 
 static void access(lw_lower *l, const tile *t, uint16_t code, piece piece, uint32_t bits, uint32_t value) {
     lw_memory_form form = t->form;
-    form.size = log2_of(bits / 8);
+    form.size = lw_log2(bits / 8);
     form.slot = l->vregs.at[value].class;
     const uint32_t hint = lw_lower_hint(l, form, piece.address);
     lw_op *op = lw_lower_op(l, code);

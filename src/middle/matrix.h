@@ -22,8 +22,8 @@ typedef struct lw_matrix_form {
         lw_fragment_map map; /* elements of a as a[set][m][k], of b as b[set][n][k], of c and d as c[set][m][n], of
                                 metadata as e[selector][m][nibble] */
     } of[LW_MMA_OPERANDS];
-    uint32_t how; /* LW_FLOAT_…: rounding, FINITE */
-} lw_matrix_form;
+    uint32_t how;                            /* LW_FLOAT_…: rounding, FINITE */
+} __attribute__((may_alias)) lw_matrix_form; /* lies among constants of 64 bits */
 enum { LW_MATRIX_CONSTANTS = (sizeof(lw_matrix_form) + 7) / 8 };
 
 static inline const lw_matrix_form *lw_matrix_form_of(const lw_code *code, const lw_op *op) {

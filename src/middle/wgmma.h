@@ -13,8 +13,8 @@ typedef struct lw_wgmma_form {
     bool in_registers, sparse; /* of a */
     uint8_t selector;          /* of a sparse a: which lanes have the metadata */
     bool transposed_a, transposed_b, negate_a, negate_b, saturates;
-    lw_fragment_map map_d, map_a, map_e; /* of a warp: places in c[16][n], a[16][k], nibbles e[selector][16][…] */
-} lw_wgmma_form;
+    lw_fragment_map map_d, map_a, map_e;    /* of a warp: places in c[16][n], a[16][k], nibbles e[selector][16][…] */
+} __attribute__((may_alias)) lw_wgmma_form; /* lies among constants of 64 bits */
 enum { LW_WGMMA_CONSTANTS = (sizeof(lw_wgmma_form) + 7) / 8, LW_WGMMA_REGISTERS = 4 }; /* of a */
 
 static inline const lw_wgmma_form *lw_wgmma_form_of(const lw_code *code, const lw_op *op) {

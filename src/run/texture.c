@@ -111,18 +111,27 @@ static lw_texture_slot *slot_at(const lw_textures *textures, uint64_t handle) {
     return slot && slot->generation == handle >> INDEX_BITS && slot->texture ? slot : NULL;
 }
 
-/* Of those ended longest ago none is taken before the others: generations would come round sooner. */
+/* A chunk is used up before indices are taken again, and those first that were given back longest ago: a handle that
+ * somebody kept comes round after millions of others only. */
 static uint32_t take_index(lw_textures *textures) {
-    const uint32_t index = textures->free ? textures->free : textures->count;
+    const bool is_again = textures->free && textures->count % LW_TEXTURE_CHUNK == 0;
+    const uint32_t index = is_again ? textures->free : textures->count;
     if (index >= LW_TEXTURE_CHUNK * LW_TEXTURE_CHUNKS) return 0;
     if (!slot_of(textures, index)) {
         lw_texture_slot *chunk = calloc(LW_TEXTURE_CHUNK, sizeof *chunk);
         if (!chunk) return 0;
         textures->chunks[index / LW_TEXTURE_CHUNK] = chunk;
     }
-    if (textures->free) textures->free = slot_of(textures, index)->next;
+    if (is_again) textures->free = slot_of(textures, index)->next;
     else textures->count++;
     return index;
+}
+
+static void give_index(lw_textures *textures, uint32_t index) {
+    slot_of(textures, index)->next = 0;
+    if (textures->free) slot_of(textures, textures->last_free)->next = index;
+    else textures->free = index;
+    textures->last_free = index;
 }
 
 uint64_t lw_textures_add(lw_textures *textures, lw_texture *texture, bool reference) {
@@ -161,8 +170,7 @@ bool lw_textures_remove(lw_textures *textures, uint64_t handle, bool reference) 
     if (slot) {
         retire(textures, atomic_exchange(&slot->texture, NULL));
         slot->generation = (slot->generation + 1) % GENERATIONS;
-        slot->next = textures->free;
-        textures->free = (uint32_t)handle & ((1u << INDEX_BITS) - 1);
+        give_index(textures, (uint32_t)handle & ((1u << INDEX_BITS) - 1));
     }
     pthread_mutex_unlock(&textures->lock);
     return slot;

@@ -58,8 +58,9 @@ typedef struct lw_texture_slot {
 typedef struct lw_textures {
     pthread_mutex_t lock;
     _Atomic(lw_texture_slot *) chunks[LW_TEXTURE_CHUNKS];
-    uint32_t count, free; /* slots ever given out; the first free one, 0: none */
-    atomic_uint launches; /* that may look at textures now */
+    uint32_t count;           /* slots ever given out */
+    uint32_t free, last_free; /* of the free ones the first, 0: none, and the last */
+    atomic_uint launches;     /* that may look at textures now */
     lw_texture *retired;
 } lw_textures;
 

@@ -81,7 +81,13 @@ static void handles_end(void **state) {
     assert_int_equal(lw_texture_free(context, first), LW_BAD_ARGUMENT);
     assert_int_equal(lw_texture_set(context, first, &image, NULL, NULL), LW_BAD_ARGUMENT);
     assert_int_equal(lw_texture_new(context, &image, NULL, NULL, &third), LW_OK);
-    assert_true(third != first); /* the index is that of the first, the handle is not */
+    for (int round = 0; round < 20000; round++) { /* however many come after it */
+        assert_true(third != first && third != second);
+        assert_int_equal(lw_texture_free(context, third), LW_OK);
+        assert_int_equal(lw_texture_new(context, &image, NULL, NULL, &third), LW_OK);
+    }
+    assert_int_equal(lw_texture_get(context, first, NULL, NULL, NULL), LW_TEXTURE_NONE);
+    assert_int_equal(lw_texture_get(context, second, NULL, NULL, NULL), LW_TEXTURE_SURFACE);
     assert_int_equal(lw_texture_free(context, 0), LW_BAD_ARGUMENT);
     assert_int_equal(lw_texture_free(context, UINT64_MAX), LW_BAD_ARGUMENT);
     assert_int_equal(lw_texture_free(NULL, third), LW_BAD_ARGUMENT);

@@ -40,12 +40,6 @@ typedef struct operand {
     uint32_t lane[LW_WARP_LANES]; /* where the lanes' first elements are */
 } operand;
 
-static uint32_t place_of(const uint16_t *weights, uint32_t number) {
-    uint32_t at = 0;
-    for (; number; number &= number - 1) at += weights[__builtin_ctz(number)];
-    return at;
-}
-
 static void place_lanes(operand *o) {
     o->lane[0] = 0;
     for (uint32_t b = 0; b < 5; b++)
@@ -84,7 +78,7 @@ static void gather_doubles(const operand *o, uint32_t warp) {
     uint64_t *to = (uint64_t *)(void *)o->array;
     for (uint32_t r = 0; r < o->registers; r++) {
         const uint64_t *from = doubles_of(o, r, warp);
-        uint64_t *at = to + place_of(o->map->reg, r);
+        uint64_t *at = to + lw_fragment_sum(o->map->reg, r);
         for (uint32_t i = 0; i < LW_WARP_LANES; i++) at[o->lane[i]] = from[i];
     }
 }
@@ -92,7 +86,7 @@ static void gather_doubles(const operand *o, uint32_t warp) {
 static void gather_nibbles(const operand *o, bool is_signed) {
     for (uint32_t r = 0; r < o->registers; r++) {
         const uint32_t *from = words_of(o, r);
-        char *at = o->array + place_of(o->map->reg, r);
+        char *at = o->array + lw_fragment_sum(o->map->reg, r);
         for (uint32_t i = 0; i < LW_WARP_LANES; i++) {
             const uint64_t bytes = widen(from[i], is_signed);
             memcpy(at + o->lane[i], &bytes, sizeof bytes);
@@ -103,7 +97,7 @@ static void gather_nibbles(const operand *o, bool is_signed) {
 static void gather_quads(const operand *o) {
     for (uint32_t r = 0; r < o->registers; r++) {
         const uint32_t *from = words_of(o, r);
-        char *at = o->array + place_of(o->map->reg, r) * o->bits / 8;
+        char *at = o->array + lw_fragment_sum(o->map->reg, r) * o->bits / 8;
         for (uint32_t i = 0; i < LW_WARP_LANES; i += 4) memcpy(at + o->lane[i] * o->bits / 8, from + i, 16);
     }
 }
@@ -111,7 +105,7 @@ static void gather_quads(const operand *o) {
 static void gather_words(const operand *o) {
     for (uint32_t r = 0; r < o->registers; r++) {
         const uint32_t *from = words_of(o, r);
-        char *at = o->array + place_of(o->map->reg, r) * o->bits / 8;
+        char *at = o->array + lw_fragment_sum(o->map->reg, r) * o->bits / 8;
         for (uint32_t i = 0; i < LW_WARP_LANES; i++) memcpy(at + o->lane[i] * o->bits / 8, from + i, 4);
     }
 }
@@ -121,7 +115,7 @@ static void gather_halves(const operand *o) {
     uint16_t *to = (uint16_t *)(void *)o->array;
     for (uint32_t r = 0; r < o->registers; r++) {
         const uint32_t *from = words_of(o, r), second = o->map->element[0];
-        uint16_t *at = to + place_of(o->map->reg, r);
+        uint16_t *at = to + lw_fragment_sum(o->map->reg, r);
         for (uint32_t i = 0; i < LW_WARP_LANES; i++)
             at[o->lane[i]] = (uint16_t)from[i], at[o->lane[i] + second] = (uint16_t)(from[i] >> 16);
     }
@@ -138,7 +132,7 @@ static void gather(const operand *o, uint32_t warp, bool is_signed) {
 /* The other way. */
 static void scatter_doubles(const operand *o, uint32_t warp) {
     for (uint32_t r = 0; r < o->registers; r++) {
-        const uint64_t *from = (const uint64_t *)(const void *)o->array + place_of(o->map->reg, r);
+        const uint64_t *from = (const uint64_t *)(const void *)o->array + lw_fragment_sum(o->map->reg, r);
         uint64_t *to = doubles_of(o, r, warp);
         for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = from[o->lane[i]];
     }
@@ -146,7 +140,7 @@ static void scatter_doubles(const operand *o, uint32_t warp) {
 
 static void scatter_words(const operand *o) {
     for (uint32_t r = 0; r < o->registers; r++) {
-        const uint32_t *from = (const uint32_t *)(const void *)o->array + place_of(o->map->reg, r);
+        const uint32_t *from = (const uint32_t *)(const void *)o->array + lw_fragment_sum(o->map->reg, r);
         uint32_t *to = words_of(o, r);
         for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = from[o->lane[i]];
     }
@@ -155,7 +149,7 @@ static void scatter_words(const operand *o) {
 static void scatter_halves(const operand *o) {
     const uint32_t second = o->map->element[0];
     for (uint32_t r = 0; r < o->registers; r++) {
-        const uint16_t *from = (const uint16_t *)(const void *)o->array + place_of(o->map->reg, r);
+        const uint16_t *from = (const uint16_t *)(const void *)o->array + lw_fragment_sum(o->map->reg, r);
         uint32_t *to = words_of(o, r);
         for (uint32_t i = 0; i < LW_WARP_LANES; i++)
             to[i] = from[o->lane[i]] | (uint32_t)from[o->lane[i] + second] << 16;
@@ -174,7 +168,8 @@ static void scatter(const operand *o, uint32_t warp) {
 static void gather_metadata(const operand *o, uint8_t *nibbles) {
     const uint32_t *from = words_of(o, 0);
     for (uint32_t i = 0; i < LW_WARP_LANES; i++)
-        for (uint32_t e = 0; e < 8; e++) nibbles[o->lane[i] + place_of(o->map->element, e)] = from[i] >> 4 * e & 15;
+        for (uint32_t e = 0; e < 8; e++)
+            nibbles[o->lane[i] + lw_fragment_sum(o->map->element, e)] = from[i] >> 4 * e & 15;
 }
 
 /* For each row of A the columns of B without what it has zeros for: b[m][n][k / 2]. */

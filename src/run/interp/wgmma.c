@@ -94,12 +94,6 @@ static bool load_matrix(lw_gang *gang, const lw_op *op, uint32_t lane, uint64_t 
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-static uint32_t place_of(const uint16_t *weights, uint32_t number) {
-    uint32_t at = 0;
-    for (; number; number &= number - 1) at += weights[__builtin_ctz(number)];
-    return at;
-}
-
 /* Of one warp. */
 typedef struct registers {
     char *regs; /* of the frame */
@@ -119,10 +113,10 @@ static uint64_t descriptor_of(const registers *r, uint32_t number) {
 static void copy_registers(const registers *r, uint32_t from, uint32_t count, const lw_fragment_map *map, uint32_t bits,
                            char *array, bool back) {
     for (uint32_t k = 0; k < count; k++) {
-        const uint32_t at = place_of(map->reg, k);
+        const uint32_t at = lw_fragment_sum(map->reg, k);
         uint32_t *words = words_of(r, from + k);
         for (uint32_t lane = 0; lane < LW_WARP_LANES; lane++) {
-            char *there = array + (at + place_of(map->lane, lane)) * bits / 8;
+            char *there = array + (at + lw_fragment_sum(map->lane, lane)) * bits / 8;
             memcpy(back ? (char *)&words[lane] : there, back ? there : (const char *)&words[lane], sizeof *words);
         }
     }
@@ -134,7 +128,8 @@ static void copy_registers(const registers *r, uint32_t from, uint32_t count, co
 static void read_metadata(const lw_wgmma_form *form, const uint32_t *words, uint8_t to[SELECTORS * ROWS * NIBBLES]) {
     for (uint32_t lane = 0; lane < LW_WARP_LANES; lane++)
         for (uint32_t e = 0; e < 8; e++)
-            to[place_of(form->map_e.lane, lane) + place_of(form->map_e.element, e)] = words[lane] >> 4 * e & 15;
+            to[lw_fragment_sum(form->map_e.lane, lane) + lw_fragment_sum(form->map_e.element, e)] =
+                words[lane] >> 4 * e & 15;
 }
 
 /* The elements of b that go with those which a row of a has. */
