@@ -60,6 +60,13 @@ static bool is_quad(const operand *o) {
     return o->map->lane[0] == elements && o->map->lane[1] == 2 * elements;
 }
 
+/* … or two registers' numbers of 32 bits take turns in the array, over four lanes and more: accumulators do. */
+static bool is_woven(const operand *o) {
+    return o->bits == 32 && o->registers > 1 && o->map->reg[0] == 1 && o->map->lane[0] == 2 && o->map->lane[1] == 4;
+}
+
+typedef uint32_t quad __attribute__((vector_size(16), aligned(4), may_alias));
+
 static uint32_t *words_of(const operand *o, uint32_t reg) { return (uint32_t *)(void *)(o->regs + o->slots[reg]); }
 static uint64_t *doubles_of(const operand *o, uint32_t reg, uint32_t warp) {
     return (uint64_t *)(void *)(o->regs + o->slots[reg]) + (size_t)LW_WARP_LANES / 2 * warp;
@@ -110,6 +117,18 @@ static void gather_words(const operand *o) {
     }
 }
 
+static void gather_woven(const operand *o) {
+    for (uint32_t r = 0; r < o->registers; r += 2) {
+        const quad *even = (const quad *)words_of(o, r), *odd = (const quad *)words_of(o, r + 1);
+        uint32_t *at = (uint32_t *)(void *)o->array + lw_fragment_sum(o->map->reg, r);
+        for (uint32_t i = 0; i < LW_WARP_LANES / 4; i++) {
+            quad *to = (quad *)(at + o->lane[4 * i]);
+            to[0] = __builtin_shufflevector(even[i], odd[i], 0, 4, 1, 5);
+            to[1] = __builtin_shufflevector(even[i], odd[i], 2, 6, 3, 7);
+        }
+    }
+}
+
 /* Of 16 bits, two in a register, each somewhere else. */
 static void gather_halves(const operand *o) {
     uint16_t *to = (uint16_t *)(void *)o->array;
@@ -126,6 +145,7 @@ static void gather(const operand *o, uint32_t warp, bool is_signed) {
     else if (o->bits == 4) gather_nibbles(o, is_signed);
     else if (!is_together(o)) gather_halves(o);
     else if (is_quad(o)) gather_quads(o);
+    else if (is_woven(o)) gather_woven(o);
     else gather_words(o);
 }
 
@@ -146,6 +166,18 @@ static void scatter_words(const operand *o) {
     }
 }
 
+static void scatter_woven(const operand *o) {
+    for (uint32_t r = 0; r < o->registers; r += 2) {
+        const uint32_t *at = (const uint32_t *)(const void *)o->array + lw_fragment_sum(o->map->reg, r);
+        quad *even = (quad *)words_of(o, r), *odd = (quad *)words_of(o, r + 1);
+        for (uint32_t i = 0; i < LW_WARP_LANES / 4; i++) {
+            const quad *from = (const quad *)(at + o->lane[4 * i]);
+            even[i] = __builtin_shufflevector(from[0], from[1], 0, 2, 4, 6);
+            odd[i] = __builtin_shufflevector(from[0], from[1], 1, 3, 5, 7);
+        }
+    }
+}
+
 static void scatter_halves(const operand *o) {
     const uint32_t second = o->map->element[0];
     for (uint32_t r = 0; r < o->registers; r++) {
@@ -158,6 +190,7 @@ static void scatter_halves(const operand *o) {
 
 static void scatter(const operand *o, uint32_t warp) {
     if (o->bits == 64) scatter_doubles(o, warp);
+    else if (is_woven(o)) scatter_woven(o);
     else if (o->bits == 32) scatter_words(o);
     else scatter_halves(o);
 }
