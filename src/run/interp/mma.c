@@ -298,12 +298,11 @@ static void multiply(const lw_gang *gang, const lw_matrix_form *form, const lw_m
                                      arrays->d + set * d_bytes);
 }
 
-const lw_op *lw_step_mma(lw_gang *gang, const lw_op *op) {
-    const lw_matrix_form *form = lw_matrix_form_of(gang->frame->code, op);
+/* Apart from the step, since already what it begins with would wait for the upper halves. */
+__attribute__((noinline)) static void multiply_warps(lw_gang *gang, const lw_op *op, const lw_matrix_form *form) {
     const lw_matrix_kind kind = kind_of(form);
     arrays arrays;
     operand operands[LW_MMA_OPERANDS];
-    lw_clear_upper_halves(gang);
     find_operands(gang, op, form, &arrays, operands);
     FOR_WARPS(gang, warp) {
         for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++) operands[k].regs = gang->regs + 4 * LW_WARP_LANES * warp;
@@ -314,6 +313,11 @@ const lw_op *lw_step_mma(lw_gang *gang, const lw_op *op) {
         lw_clear_upper_halves(gang);
         scatter(&operands[LW_MMA_D], warp);
     }
+}
+
+const lw_op *lw_step_mma(lw_gang *gang, const lw_op *op) {
+    lw_clear_upper_halves(gang);
+    multiply_warps(gang, op, lw_matrix_form_of(gang->frame->code, op));
     return lw_go_on(gang, op);
 }
 
