@@ -38,7 +38,9 @@ gen_tables *gen_tables_new(void);
 void gen_tables_free(gen_tables *tables);
 /* Asynchronous copies and mbarrier objects, for which the reference has no meaning: tools/silicon/mbarriers.py and
  * bulk.py have models of their own. So has clusterlaunchcontrol, whose answers are told to such an object and depend on
- * how many workers there are: tests/ptx/cluster/run_cancel.ptx. */
+ * how many workers there are: tests/ptx/cluster/run_cancel.ptx. Matrices have tools/silicon/model_matrix.py and
+ * wgmmas.py, tensor maps tensors.py beside it; what textures and surfaces look at is made by the host: tests/texture.
+ */
 bool gen_is_apart(const lw_form *form);
 
 /* `kernel` is empty; its text belongs to the caller. */

@@ -20,13 +20,29 @@ static const struct {
 };
 
 bool gen_is_apart(const lw_form *form) {
-    static const char *const begins[] = {"cp.",
-                                         "mbarrier.",
-                                         "st.async",
-                                         "st.bulk",
-                                         "red.async",
-                                         "fence.proxy.tensormap::generic.acquire",
-                                         "clusterlaunchcontrol."};
+    static const char *const begins[] = {
+        "cp.",
+        "mbarrier.",
+        "st.async",
+        "st.bulk",
+        "red.async",
+        "fence.proxy.tensormap::generic.acquire",
+        "clusterlaunchcontrol.",
+        "tensormap.",
+        "mma.",
+        "wmma.",
+        "wgmma.",
+        "ldmatrix.",
+        "stmatrix.",
+        "movmatrix.",
+        "tex.",
+        "tld4.",
+        "txq.",
+        "suld.",
+        "sust.",
+        "sured.",
+        "suq.",
+    };
     for (size_t k = 0; k < LW_COUNT(begins); k++)
         if (!strncmp(form->pattern, begins[k], strlen(begins[k]))) return true;
     return false;
