@@ -19,7 +19,8 @@ enum {
     OPERATION = 3 /* block 1 follows it */,
     VARIANTS = 8,
     CALLEE_SLOT = 0,
-    MATRICES = 4 /* among the constants */
+    MATRICES = 4, /* among the constants */
+    PRODUCTS = MATRICES + LW_MATRIX_CONSTANTS
 };
 
 typedef struct slot {
@@ -45,6 +46,7 @@ typedef struct trial {
     lw_call call;
     uint32_t targets[2];
     lw_matrix_form matrices;
+    lw_wgmma_form products;
     bool whole; /* it needs whole warps */
 } trial;
 
@@ -377,16 +379,16 @@ static void publish_case(trial *t) {
     t->op.a = reads(t, 64), put_each(t->op.a, 64, 0, 64, 1 + t->variant);
 }
 static void wgmma_case(trial *t) {
-    enum { WRITTEN = 2, DESCRIPTOR = 2, FIRST = 8 };
+    enum { WRITTEN = 2, DESCRIPTOR = 2 };
     lw_wgmma_form form = {.n = 8, .k = 16, .d = LW_ELEMENT_f16, .a = LW_ELEMENT_f16, .b = LW_ELEMENT_f16};
     form.in_registers = t->variant & 1;
     const uint32_t a = form.in_registers ? LW_WGMMA_REGISTERS : DESCRIPTOR, read = a + DESCRIPTOR + WRITTEN;
-    t->op.d = 0, t->op.a = WRITTEN, t->op.b = read, t->op.imm = FIRST, t->op.e = reads(t, 1);
+    t->op.d = 0, t->op.a = WRITTEN, t->op.b = read, t->op.imm = PRODUCTS, t->op.e = reads(t, 1);
     t->op.c = lw_memory_pack((lw_memory_form){.slot = LW_CLASS_32});
     for (uint32_t k = 0; k < WRITTEN + read; k++) t->lists[k] = k < WRITTEN ? writes(t, 32) : reads(t, 32);
     for (uint32_t k = 0; k < a + DESCRIPTOR; k++)
         if (k >= a || !form.in_registers) put(t->lists[WRITTEN + k], 32, 0);
-    memcpy(t->s->constants + FIRST, &form, sizeof form);
+    t->products = form;
 }
 static void value_case(trial *t) {
     const lw_memory_form form = {.size = 2 + (t->variant & 1)};
@@ -693,6 +695,8 @@ static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t
     t->s->ops[OPERATION] = t->op;
     t->s->program.multiply = level->multiply;
     memcpy(t->s->constants + MATRICES, &t->matrices, sizeof t->matrices);
+    memcpy(t->s->constants + PRODUCTS, &t->products, sizeof t->products);
+    _Static_assert(PRODUCTS + LW_WGMMA_CONSTANTS <= LW_COUNT(t->s->constants), "there is room for both");
     t->gang->cluster_came = t->gang->cluster_owed = t->came & t->gang->exist;
     t->s->cta.own_cluster.arrived = lw_mask_count(t->gang->cluster_came);
     steps_set_mask(t->gang, t->mask);

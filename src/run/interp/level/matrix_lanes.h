@@ -101,27 +101,27 @@ LW_INLINE ints largest_exponents(const lw_addends *x, size_t lane, ints e, int r
     return e;
 }
 
-/* Sums of products, in places of 2^(e - cut). */
+/* Sums of products, in places of 2^(e - cut). Where a number is none they are anything, and wrap around. */
 LW_INLINE ints sum_near(const lw_addends *x, size_t lane, ints e, int rows) {
     const uint32_t *b = x->b.values + lane;
     const floats scale = powers(x->cut - e);
-    ints sum = {0};
+    words sum = {0};
     for (size_t k = 0; k < x->count;) FOUR_TIMES {
             const floats product = (floats)rows_of(x->a.values, k, rows) * LOAD(floats, b + k * x->stride);
-            sum += __builtin_convertvector(product * scale, ints);
+            sum += (words) __builtin_convertvector(product * scale, ints);
         }
-    return sum;
+    return (ints)sum;
 }
 LW_INLINE ints sum_far(const lw_addends *x, size_t lane, ints e, int rows) {
     const uint32_t *b = x->b.values + lane;
     const int32_t *b_e = x->b.exponents + lane;
-    ints sum = {0};
+    words sum = {0};
     for (size_t k = 0; k < x->count; k++) {
         const floats product = (floats)rows_of(x->a.values, k, rows) * LOAD(floats, b + k * x->stride);
         const ints place = (ints)rows_of(x->a.exponents, k, rows) + LOAD(ints, b_e + k * x->stride) - e + x->cut;
-        sum += __builtin_convertvector(product * powers(larger(place, ALL(-TINY))), ints);
+        sum += (words) __builtin_convertvector(product * powers(larger(place, ALL(-TINY))), ints);
     }
-    return sum;
+    return (ints)sum;
 }
 
 /* size * 2^up in f32, but for the sign. What is lost is cut off; of f16 the last place that is kept is odd then, which
