@@ -298,7 +298,7 @@ CUresult cuArrayDestroy(CUarray array) {
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
     LW_CU_CALL;
-    return destroy(&array->all, LW_CU_MIPMAP);
+    return destroy((CUarray)array, LW_CU_MIPMAP); /* it begins with one; nothing is read of what is no handle */
 }
 
 /* ---- Questions ------------------------------------------------------------------------------------------------- */
