@@ -12,7 +12,7 @@
 enum {
     LW_PIECE_LEAST = 1500,  /* to cut what is shorter gains nothing */
     LW_PIECE_MOST = 10000,  /* what is longer takes LLVM too long, and more than in pieces */
-    LW_PIECES_MOST = 40000, /* all of them: more take several seconds */
+    LW_PIECES_MOST = 15000, /* all of them, for chunks of 16 lanes; of 8 LLVM takes many seconds for as much */
 };
 
 /* ---- What it costs to cut ---------------------------------------------------------------------------------------- */
@@ -85,11 +85,12 @@ static bool cut(lw_strand *s, uint64_t size) {
 }
 
 bool lw_strand_cut(lw_strand *s) {
+    const uint64_t most = s->u->build->chunk < 16 ? LW_PIECE_MOST : LW_PIECES_MOST;
     uint64_t size = 0;
     for (uint32_t b = 0; b < s->u->code->block_count; b++) {
         const uint64_t of_block = lw_strand_size(s, b);
         size += of_block;
-        if (of_block > LW_PIECE_MOST || size > LW_PIECES_MOST) return false;
+        if (of_block > LW_PIECE_MOST || size > most) return false;
     }
     const bool good = cut(s, size);
     s->u->build->failed |= !good;
