@@ -19,6 +19,16 @@ uint32_t lw_lower_const(lw_lower *l, lw_class class, uint64_t value) {
     return v;
 }
 
+uint32_t lw_lower_constants(lw_lower *l, const void *data, size_t size) {
+    const uint32_t first = l->constants.count;
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)data + at, size - at < sizeof word ? size - at : sizeof word);
+        LW_PUSH(l->arena, l->constants) = word;
+    }
+    return first;
+}
+
 static bool is_fresh(const lw_lower *l) {
     return l->open && l->blocks.at[l->blocks.count - 1].first + 1 == l->ops.count;
 }

@@ -55,6 +55,8 @@ void lw_lower_take_address(lw_lower *l, uint32_t offset); /* of the room that be
 void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size);
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class);
 uint32_t lw_lower_const(lw_lower *l, lw_class class, uint64_t value);
+/* What an operation finds among the constants of its code: where it begins there. */
+uint32_t lw_lower_constants(lw_lower *l, const void *data, size_t size);
 lw_op *lw_lower_op(lw_lower *l, uint16_t code); /* all register fields LW_NO_SLOT */
 uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b,
                        uint32_t c); /* into a new virtual register */

@@ -77,11 +77,7 @@ static lw_class class_of(const lw_matrix_form *form, uint32_t operand) {
 static uint32_t place_form(lw_lower *l, const lw_matrix_form *form) {
     const uint32_t last = l->ptx->matrix_form;
     if (last != LW_NO_SLOT && !memcmp(l->constants.at + last, form, sizeof *form)) return last;
-    uint64_t words[LW_MATRIX_CONSTANTS] = {0};
-    memcpy(words, form, sizeof *form);
-    l->ptx->matrix_form = l->constants.count;
-    for (uint32_t k = 0; k < LW_MATRIX_CONSTANTS; k++) LW_PUSH(l->arena, l->constants) = words[k];
-    return l->ptx->matrix_form;
+    return l->ptx->matrix_form = lw_lower_constants(l, form, sizeof *form);
 }
 
 /* isa/ptx/refused.def says why. */

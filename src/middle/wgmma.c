@@ -72,14 +72,6 @@ static void add_descriptor(lw_lower *l, listed *list, const lw_operand *operand)
     add(list, lw_lower_lane(l, LW_LANE_high_b32_b64, v, LW_NO_SLOT, LW_NO_SLOT));
 }
 
-static uint32_t place_form(lw_lower *l, const lw_wgmma_form *form) {
-    uint64_t words[LW_WGMMA_CONSTANTS] = {0};
-    const uint32_t at = l->constants.count;
-    memcpy(words, form, sizeof *form);
-    for (uint32_t k = 0; k < LW_WGMMA_CONSTANTS; k++) LW_PUSH(l->arena, l->constants) = words[k];
-    return at;
-}
-
 /* d, a, b {, metadata, selector}, scale-d {, imm-scale-a, imm-scale-b {{, imm-trans-a}, imm-trans-b}} */
 void lw_lower_wgmma(lw_lower *l, const lw_instruction *i) {
     const uint32_t count = i->match->operand_forms[D].vector;
@@ -96,7 +88,7 @@ void lw_lower_wgmma(lw_lower *l, const lw_instruction *i) {
     const uint32_t scale = lw_lower_read_pred(l, &i->operands[BEHIND + 2 * form.sparse]);
     if (l->failed) return;
     lw_lower_come_together(l);
-    const uint32_t first = l->lists.count, at = place_form(l, &form);
+    const uint32_t first = l->lists.count, at = lw_lower_constants(l, &form, sizeof form);
     for (uint32_t k = 0; k < list.count; k++) LW_PUSH(l->arena, l->lists) = list.at[k];
     lw_op *op = lw_lower_op(l, LW_OP_wgmma);
     op->d = first, op->a = count, op->b = list.count - count, op->e = scale, op->imm = at;

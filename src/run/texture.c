@@ -82,6 +82,9 @@ bool lw_textures_init(lw_textures *textures) {
     return !pthread_mutex_init(&textures->lock, NULL);
 }
 
+const char *const lw_texture_kind_names[] = {
+    [LW_TEXTURE_TEXTURE] = "texture", [LW_TEXTURE_SAMPLER] = "sampler", [LW_TEXTURE_SURFACE] = "surface"};
+
 static void free_retired(lw_textures *textures) {
     for (lw_texture *t = textures->retired, *next; t; t = next) {
         next = t->retired;

@@ -25,6 +25,8 @@ bool lw_image_is_multisample(const lw_image *image);
 /* ---- Textures: immutable once they are in the table ----------------------------------------------------------------
  */
 
+extern const char *const lw_texture_kind_names[]; /* by lw_texture_kind */
+
 typedef struct lw_texture {
     lw_texture_kind kind;
     bool bound;        /* has an image, or is a sampler that was set */

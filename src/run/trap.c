@@ -1,5 +1,6 @@
 /* trap.c: what happened, in words: records of traps, their messages, their reports. */
 #include "run/run.h"
+#include "run/texture.h"
 
 #include <stdio.h>
 
@@ -259,7 +260,6 @@ static void put_spot(lw_text *out, const lw_trap_record *trap) {
 }
 
 static void put_texture(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
-    static const char *const kinds[] = {"", "texture", "sampler", "surface"};
     (void)grid;
     if (trap->detail == LW_TEXTURE_FAULT_handle) {
         lw_text_printf(out, "0x%llx is no handle of a texture, sampler or surface", (unsigned long long)trap->address);
@@ -267,7 +267,8 @@ static void put_texture(lw_text *out, const lw_trap_record *trap, const lw_grid 
     }
     put_object(out, trap);
     if (trap->detail < LW_TEXTURE_FAULT_unbound)
-        lw_text_printf(out, " is no %s, which the instruction needs", kinds[trap->detail - LW_TEXTURE_FAULT_kind]);
+        lw_text_printf(out, " is no %s, which the instruction needs",
+                       lw_texture_kind_names[trap->detail - LW_TEXTURE_FAULT_kind]);
     else if (trap->detail == LW_TEXTURE_FAULT_unbound) lw_text_puts(out, " is not bound to anything");
     else if (trap->detail == LW_TEXTURE_FAULT_memory) lw_text_puts(out, " is over memory that is not allocated");
     else if (trap->detail == LW_TEXTURE_FAULT_geometry)

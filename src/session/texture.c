@@ -28,9 +28,6 @@ static lw_status take_all(lw_context *context, lw_texture *t, const lw_image *im
 
 /* ---- Making them ------------------------------------------------------------------------------------------------ */
 
-static const char *const kind_names[] = {
-    [LW_TEXTURE_TEXTURE] = "texture", [LW_TEXTURE_SAMPLER] = "sampler", [LW_TEXTURE_SURFACE] = "surface"};
-
 /* Behind the texture lies its label, of a reference. */
 static lw_texture *allocate(lw_texture_kind kind, const char *label) {
     const size_t size = label ? strlen(label) + 1 : 0;
@@ -48,7 +45,7 @@ static lw_status make(lw_context *context, lw_texture_kind kind, const char *lab
     made->bound = kind == LW_TEXTURE_SAMPLER ? sampler != NULL : image != NULL;
     lw_status status = take_all(context, made, image, view, sampler);
     const char *wrong = status == LW_OK ? lw_texture_complete(made) : NULL;
-    if (wrong) status = lw_fail(context, LW_BAD_ARGUMENT, LW_D_texture_bad, kind_names[kind], wrong);
+    if (wrong) status = lw_fail(context, LW_BAD_ARGUMENT, LW_D_texture_bad, lw_texture_kind_names[kind], wrong);
     if (status == LW_OK) *result = made;
     else free(made);
     return status;

@@ -254,27 +254,6 @@ CUresult cuTexRefGetAddress_v2(CUdeviceptr *address, CUtexref reference) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuTexRefGetArray(CUarray *array, CUtexref reference) {
-    LW_CU_CALL;
-    state now;
-    const CUresult result = begin(reference, &now);
-    if (result) return result;
-    if (!array || !now.is_bound || now.resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-    *array = now.resource.res.array.hArray;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *array, CUtexref reference) {
-    LW_CU_CALL;
-    state now;
-    const CUresult result = begin(reference, &now);
-    if (result) return result;
-    if (!array || !now.is_bound || now.resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
-        return CUDA_ERROR_INVALID_VALUE;
-    *array = now.resource.res.mipmap.hMipmappedArray;
-    return CUDA_SUCCESS;
-}
-
 /* ---- How it is read ---------------------------------------------------------------------------------------------- */
 
 CUresult cuTexRefSetFormat(CUtexref reference, CUarray_format format, int channels) {
@@ -338,6 +317,11 @@ SETTER(cuTexRefSetBorderColor, (CUtexref reference, float *color), color,
        memcpy(now.about.borderColor, color, sizeof now.about.borderColor))
 SETTER(cuTexRefSetFlags, (CUtexref reference, unsigned flags), !(flags & ~(unsigned)FLAGS), now.about.flags = flags)
 
+GETTER(cuTexRefGetArray, (CUarray * array, CUtexref reference),
+       array &&now.is_bound &&now.resource.resType == CU_RESOURCE_TYPE_ARRAY, *array = now.resource.res.array.hArray)
+GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray * array, CUtexref reference),
+       array &&now.is_bound &&now.resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+       *array = now.resource.res.mipmap.hMipmappedArray)
 GETTER(cuTexRefGetAddressMode, (CUaddress_mode * mode, CUtexref reference, int dimension),
        mode &&dimension >= 0 && dimension < DIMENSIONS, *mode = now.about.addressMode[dimension])
 GETTER(cuTexRefGetFilterMode, (CUfilter_mode * mode, CUtexref reference), mode, *mode = now.about.filterMode)
