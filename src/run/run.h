@@ -262,7 +262,8 @@ typedef enum lw_pattern {
     LW_UNIT,    /* neighbours, in lane order: moved many at once */
     LW_STEP,    /* `step` bytes from lane to lane: moved one by one */
     LW_STRIPS,  /* every LW_STRIP lanes neighbours or at one address, of which `strips` has the first */
-    LW_EACH,    /* gang->address says */
+    LW_APART,   /* each its own way: gang->distance says, good ones of lanes that do not execute, too */
+    LW_EACH,    /* gang->address has the host's places */
 } lw_pattern;
 
 enum { LW_STRIP = 16 }; /* tiles of CTAs are often so wide, and whole warps are two of them */
@@ -272,7 +273,7 @@ typedef struct lw_reach {
     lw_pattern pattern;
     bool run; /* the active lanes are exactly first … first + count - 1 */
     bool read_only;
-    bool is_known;         /* offset and room are: not of LW_EACH, nor of local memory, which is interleaved */
+    bool is_known;         /* offset and room are: not of LW_APART and LW_EACH, nor of local memory */
     uint32_t first, count; /* otherwise they lie in between; the first and the last are active in any case */
     uint32_t step;         /* LW_STRIPS: 0 where a strip is at one address */
     uint64_t at;           /* address of the first one */
@@ -341,7 +342,10 @@ struct lw_gang {
     _Alignas(64) uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
     _Alignas(64) char scratch[2 * LW_SLOT_64];
-    _Alignas(64) uint64_t address[LW_GANG_LANES];
+    union {
+        _Alignas(64) uint64_t address[LW_GANG_LANES];
+        uint32_t distance[LW_GANG_LANES]; /* of LW_APART */
+    };
     struct {
         uint64_t lanes;
         uint32_t number;

@@ -294,20 +294,17 @@ static inline void lw_narrow_halves(lw_any16 *restrict to, const lw_any32 *restr
 
 /* ---- Gathers ---------------------------------------------------------------------------------------------- */
 
-/* An element of memory for each lane of a warp, by their distances from a place, as a number of `type` made w bits
- * wide. Vectors are put together before they are stored: who reads them as such would wait for stores of elements. */
-#define GATHER(to, w, type, element, host, at) \
-    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_##w) { \
-        chunk##w lanes = {0}; \
-        _Pragma("GCC unroll 32") for (uint32_t k = 0; k < IN_##w; k++) \
-            lanes[k] = (uint##w##_t)(type)(*(const element *)((host) + (at)[i + k])); \
-        *(loose##w *)((to) + i) = lanes; \
-    }
-#define LW_GATHER_8(to, w, type, host, at)  GATHER(to, w, type, lw_any8, host, at)
-#define LW_GATHER_16(to, w, type, host, at) GATHER(to, w, type, lw_any16, host, at)
+/* An element of memory for each lane of a chunk of w bits, by their distances from a place, as a number of `type` made
+ * w bits wide. Vectors are put together before they are stored: who reads them as such would wait for stores of
+ * elements. */
+#define GATHER(values, w, type, element, host, at) \
+    _Pragma("GCC unroll 32") for (uint32_t k_ = 0; k_ < IN_##w; k_++)(values)[k_] = \
+        (uint##w##_t)(type)(*(const element *)((host) + (at)[k_]));
+#define LW_GATHER_8(values, w, type, host, at)  GATHER(values, w, type, lw_any8, host, at)
+#define LW_GATHER_16(values, w, type, host, at) GATHER(values, w, type, lw_any16, host, at)
 #ifndef LW_GATHER_32
-#define LW_GATHER_32(to, w, type, host, at) GATHER(to, w, type, lw_any32, host, at)
-#define LW_GATHER_64(to, w, type, host, at) GATHER(to, w, type, lw_any64, host, at)
+#define LW_GATHER_32(values, w, type, host, at) GATHER(values, w, type, lw_any32, host, at)
+#define LW_GATHER_64(values, w, type, host, at) GATHER(values, w, type, lw_any64, host, at)
 #endif
 
 #endif

@@ -31,17 +31,17 @@ static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
 #define lw_is_zero lw_is_zero
 LW_INLINE bool lw_is_zero(lw_vector x) { return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) == 0; }
 
-/* Sixteen elements are stored at once: who reads them so would wait for two stores. */
-#define LW_GATHER_8_OF_32(host, at) _mm512_i64gather_epi32(_mm512_loadu_si512(at), (const void *)(host), 1)
-#define LW_GATHER_32(to, w, type, host, at) \
-    uint32_t values[LW_WARP_LANES]; \
-    for (uint32_t i = 0; i < LW_WARP_LANES; i += 16) \
-        _mm512_storeu_si512(values + i, _mm512_inserti64x4(_mm512_castsi256_si512(LW_GATHER_8_OF_32(host, (at) + i)), \
-                                                           LW_GATHER_8_OF_32(host, (at) + i + 8), 1)); \
-    LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = (uint##w##_t)(type)values[i];
-#define LW_GATHER_64(to, w, type, host, at) \
-    for (uint32_t i = 0; i < LW_WARP_LANES; i += 8) \
-        _mm512_storeu_si512(to + i, _mm512_i64gather_epi64(_mm512_loadu_si512((at) + i), (const void *)(host), 1));
+#define LW_GATHER_32(values, w, type, host, at) LW_GATHER_32_##w(values, type, host, at)
+#define LW_GATHER_32_32(values, type, host, at) \
+    (values) = (chunk32)_mm512_i32gather_epi32(_mm512_loadu_si512(at), (const void *)(host), 1);
+#define LW_GATHER_32_64(values, type, host, at) \
+    { \
+        const __m256i narrow_ = \
+            _mm256_i32gather_epi32((const int *)(host), _mm256_loadu_si256((const __m256i_u *)(at)), 1); \
+        (values) = (chunk64)((type)-1 < (type)1 ? _mm512_cvtepi32_epi64(narrow_) : _mm512_cvtepu32_epi64(narrow_)); \
+    }
+#define LW_GATHER_64(values, w, type, host, at) \
+    (values) = (chunk64)_mm512_i32gather_epi64(_mm256_loadu_si256((const __m256i_u *)(at)), (const void *)(host), 1);
 
 #define lw_move_among lw_move_among
 #define MOVE_AMONG(bits, count_of) \

@@ -4,11 +4,8 @@
  * against the allocation met last time → data by pattern. An access that follows the trail of another one is where that
  * was, but for a constant. Whatever does not fit that — lanes in several allocations or
  * windows, any fault — goes lane by lane through address.c. */
-#include "run/interp/level/home.h"
+#include "run/interp/level/apart.h"
 #include "run/interp/wide.h"
-
-static const uint32_t bit_32[16] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
-static const uint64_t bit_64[8] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 /* ---- Which lanes ---------------------------------------------------------------------------------------- */
 
@@ -52,9 +49,6 @@ LW_INLINE void find_lanes(const lw_gang *gang, lw_reach *reach) {
 DEFINE_IS_LINEAR(32)
 DEFINE_IS_LINEAR(64)
 
-/* All ones for the lanes of a chunk that are in the low bits of the word. */
-#define LANES_ON(bits, word) ((chunk##bits)((*(const loose##bits *)bit_##bits & (uint##bits##_t)(word)) != 0))
-
 /* The same where only some lanes count, for all i in the mask: r[i] == r[first] + (i - first) * step. */
 #define DEFINE_IS_LINEAR_AMONG(bits) \
     static bool is_linear_among_##bits(const uint##bits##_t *r, const lw_gang *gang, uint32_t first, \
@@ -92,34 +86,16 @@ DEFINE_FIND_PATTERN(64)
 
 /* ---- Addresses and their check -------------------------------------------------------------------------- */
 
-/* Fills gang->address for the active lanes and returns whether all accesses are aligned and within the home. The loop
- * over a run has no exit, so that it becomes vector code. */
-#define DEFINE_FILL(bits) \
-    static bool fill_##bits(lw_gang *gang, const lw_reach *reach, const uint##bits##_t *r, uint64_t plus, \
-                            uint64_t frame, const lw_home *home, uint32_t bytes) { \
-        uint64_t base = home->base, room = home->size - bytes, outside = 0, align = 0; \
-        uint64_t *to = gang->address; \
-        uint##bits##_t add = (uint##bits##_t)plus; \
-        if (LW_LIKELY(reach->run)) { \
-            uint32_t end = reach->first + reach->count; \
-            LW_NO_OVERLAP for (uint32_t i = reach->first; i < end; i++) { \
-                uint64_t address = (uint##bits##_t)(r[i] + add) + frame; \
-                to[i] = address; \
-                align |= address; \
-                outside |= (uint64_t)(address - base > room); \
-            } \
-        } else { \
-            FOR_ACTIVE(lane, gang) { \
-                uint64_t address = (uint##bits##_t)(r[lane] + add) + frame; \
-                to[lane] = address; \
-                align |= address; \
-                outside |= (uint64_t)(address - base > room); \
-            } \
-        } \
-        return !outside && !(align & (bytes - 1)); \
+/* Fills gang->distance and returns whether all accesses are aligned and within the field. */
+#define DEFINE_FIND_APART(bits) \
+    static bool find_apart_##bits(lw_gang *gang, const lw_any##bits *r, const lw_field *field) { \
+        lw_check_##bits check = {0}; \
+        for (uint32_t i = gang->begin; i < gang->lanes; i += LW_WARP_LANES) \
+            find_distances_##bits(gang->distance + i, r + i, field, lw_mask_bits(&gang->mask, i), &check); \
+        return is_right_##bits(&check, field); \
     }
-DEFINE_FILL(32)
-DEFINE_FILL(64)
+DEFINE_FIND_APART(32)
+DEFINE_FIND_APART(64)
 
 /* Whether the active lanes are in strips; then fills reach->strips with the first of each, all accesses being aligned
  * and within the home. The second and the last lane of the first strip tell whether it is worth a look. */
@@ -151,24 +127,24 @@ DEFINE_FILL(64)
 DEFINE_FILL_STRIPS(32)
 DEFINE_FILL_STRIPS(64)
 
-/* Local memory is interleaved: addresses become distances from gang->local. Lanes at one address are 16 bytes apart
- * there. */
-static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32_t bytes) {
+/* Local memory is interleaved: addresses become distances from gang->local, of which field->host is where the field
+ * begins. Lanes at one address are 16 bytes apart there. */
+static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, const lw_field *field, uint32_t bytes) {
     reach->host = (uintptr_t)gang->local;
-    uint64_t *to = gang->address;
-    uint64_t step = reach->pattern == LW_UNIT ? bytes : 0, at = reach->at - window;
-    lw_local_touch(gang, reach->pattern == LW_UNIFORM ? at + bytes : gang->frame->local_end);
+    uint32_t *to = gang->distance;
     if (reach->pattern == LW_UNIFORM) {
+        const uint64_t at = reach->at - window;
+        lw_local_touch(gang, at + bytes);
         reach->at = ((at >> 4) * LW_GANG_LANES + reach->first) * 16 + (at & 15);
         reach->pattern = LW_STEP;
         reach->step = 16;
         return;
     }
-    for (uint32_t i = reach->first; i < reach->first + reach->count; i++) {
-        uint64_t address = reach->pattern == LW_EACH ? to[i] - window : at + (i - reach->first) * step;
-        to[i] = ((address >> 4) * LW_GANG_LANES + i) * 16 + (address & 15);
+    lw_local_touch(gang, gang->frame->local_end);
+    for (uint32_t i = gang->begin; i < gang->lanes; i++) {
+        const uint32_t at = to[i] + (uint32_t)field->host;
+        to[i] = ((at >> 4) * LW_GANG_LANES + i) * 16 + (at & 15);
     }
-    reach->pattern = LW_EACH;
 }
 
 /* Where the lanes of the gang go, by their addresses. False: lane by lane, please. */
@@ -176,8 +152,8 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
     uint32_t bytes = lw_memory_bytes(form);
     uint64_t frame = LW_UNLIKELY(form.frame) ? gang->frame->local_base : 0;
     find_lanes(gang, reach);
-    const uint32_t *r32 = LW_SLOT(gang, uint32_t, op->a);
-    const uint64_t *r64 = LW_SLOT(gang, uint64_t, op->a);
+    const lw_any32 *r32 = LW_SLOT(gang, lw_any32, op->a);
+    const lw_any64 *r64 = LW_SLOT(gang, lw_any64, op->a);
     if (form.address == 2) {
         reach->pattern = find_pattern_64(r64, gang, reach, bytes);
         reach->at = r64[reach->first] + op->imm + frame;
@@ -192,6 +168,8 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
     if (LW_UNLIKELY(!find_home(gang, op, form, reach->at, bytes, &home))) return false;
     reach->read_only = home.read_only;
     reach->is_known = false;
+    lw_field field = {0};
+    if (reach->pattern == LW_UNIT && LW_UNLIKELY(!home.host)) reach->pattern = LW_EACH;
     if (reach->pattern == LW_EACH && home.host && reach->run && reach->count % LW_STRIP == 0 && !frame &&
         !form.vector && !form.is_volatile &&
         (form.address == 2 ? fill_strips_64(reach, r64, op->imm, &home, bytes)
@@ -202,9 +180,11 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
         return true;
     }
     if (reach->pattern == LW_EACH) {
-        bool fits = form.address == 2 ? fill_64(gang, reach, r64, op->imm, frame, &home, bytes)
-                                      : fill_32(gang, reach, r32, op->imm, frame, &home, bytes);
-        if (LW_UNLIKELY(!fits)) return false;
+        if (LW_UNLIKELY(!find_field(&home, form, reach->at, op->imm, frame, &field))) return false;
+        if (LW_UNLIKELY(!(form.address == 2 ? find_apart_64(gang, r64, &field) : find_apart_32(gang, r32, &field))))
+            return false;
+        reach->pattern = LW_APART;
+        reach->host = field.host;
     } else {
         uint64_t span = reach->pattern == LW_UNIT ? (uint64_t)reach->count * bytes : bytes;
         reach->offset = reach->at - home.base, reach->room = home.size - span;
@@ -213,10 +193,11 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
         reach->is_known = true;
     }
     if (LW_UNLIKELY(!home.host)) {
-        spread_local(gang, reach, home.base, bytes);
+        spread_local(gang, reach, home.base, &field, bytes);
         reach->is_known = false;
         return true;
     }
+    if (reach->pattern == LW_APART) return true;
     reach->host = (uintptr_t)home.host - home.base;
     reach->step = bytes;
     /* One by one where others may watch, and where the lanes have gaps that no masked move can skip. */
@@ -315,6 +296,22 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
 #define READ(bits, place)         __atomic_load_n((lw_any##bits *)(place), __ATOMIC_RELAXED)
 #define WRITE(bits, place, value) __atomic_store_n((lw_any##bits *)(place), (uint##bits##_t)(value), __ATOMIC_RELAXED)
 
+/* Chunks of lanes that go each their own way. */
+#define LOAD_APART(m, w, type) \
+    for (uint32_t i = gang->begin; i < gang->lanes; i += IN_##w) { \
+        const chunk##w on = LANES_ON(w, lw_mask_bits(&gang->mask, i & ~31u) >> (i & 31)); \
+        chunk##w values = {0}; \
+        loose##w *place = (loose##w *)(to + i); \
+        LW_GATHER_##m(values, w, type, host, gang->distance + i) *place = (*place & ~on) | (values & on); \
+    }
+#define LOAD_APART_16(m, type)
+#define LOAD_APART_32(m, type) LOAD_APART(m, 32, type)
+#define LOAD_APART_64(m, type) LOAD_APART(m, 64, type)
+
+#define TYPE_zero(m) uint##m##_t
+#define TYPE_sign(m) int##m##_t
+#define TYPE_same    TYPE_zero
+
 /* load_zero_M_W, load_sign_M_W, load_same_M_M: an element of M bits becomes a register of W. */
 #define DEFINE_LOAD(extend, m, w, UNIT, STRIP) \
     LW_RACY static void load_##extend##_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host, \
@@ -341,6 +338,10 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
         } else if (reach->pattern == LW_STEP) { \
             uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step; \
             EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, start + i * step))) \
+        } else if (reach->pattern == LW_APART && w > 16 && gang->active > LW_FEW) { \
+            LOAD_APART_##w(m, TYPE_##extend(m)) \
+        } else if (reach->pattern == LW_APART) { \
+            EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, host + gang->distance[i]))) \
         } else { \
             const uint64_t *address = gang->address; \
             EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, host + address[i]))) \
@@ -403,6 +404,8 @@ DEFINE_SAME_LOAD(64)
         } else if (reach->pattern == LW_STEP) { \
             uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step; \
             EVERY_LANE(i, WRITE(m, start + i * step, from[i])) \
+        } else if (reach->pattern == LW_APART) { \
+            EVERY_LANE(i, WRITE(m, host + gang->distance[i], from[i])) \
         } else { \
             const uint64_t *address = gang->address; \
             EVERY_LANE(i, WRITE(m, host + address[i], from[i])) \

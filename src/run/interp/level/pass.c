@@ -1,7 +1,7 @@
 /* pass.c: what compiled code that takes one warp at a time calls often: registers that are rows in a warp, into its
  * slots and back; loads and stores whose lanes go each their own way (run/jit/jit.h). Compiled once for each CPU
  * level. */
-#include "run/interp/level/home.h"
+#include "run/interp/level/apart.h"
 #include "run/jit/jit.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------------------ */
@@ -155,68 +155,53 @@ typedef struct lw_ways {
     uintptr_t host;
     bool few;    /* those that execute are looked at one by one */
     bool joined; /* all go to neighbouring places, in order */
-    lw_any64 at[LW_WARP_LANES];
+    lw_any32 at[LW_WARP_LANES];
 } lw_ways;
 
-enum { FEW = 12 }; /* all lanes at once, as vectors, cost as much as so many do one by one */
-
-/* The lanes' distances from the home. False: one is outside, or not aligned. Sizes are far below 2^63, so that one bit
- * tells. */
+/* Their distances, each by itself. False: one is outside, or not aligned. */
 #define DEFINE_FIND_FEW(bits) \
-    static bool find_few_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
-                                uint32_t bytes, uint32_t lanes) { \
-        uint64_t outside = 0, low = 0; \
+    static bool find_few_##bits(lw_ways *ways, const lw_any##bits *r, const lw_field *field, uint32_t lanes) { \
+        const uint##bits##_t base = (uint##bits##_t)field->base, room = field->room; \
+        uint##bits##_t high = 0, low = 0; \
         for (; lanes; lanes &= lanes - 1) { \
             const uint32_t i = (uint32_t)__builtin_ctz(lanes); \
-            const uint64_t distance = (uint##bits##_t)(r[i] + (uint##bits##_t)imm) + plus; \
-            outside |= (room - distance) | distance; \
+            const uint##bits##_t distance = r[i] - base; \
+            high |= (room - distance) | distance; \
             low |= distance; \
-            ways->at[i] = distance; \
+            ways->at[i] = (uint32_t)distance; \
         } \
-        return !(outside >> 63) && !(low & (bytes - 1)); \
+        return !(high >> (bits - 1)) && !(low & (field->bytes - 1)); \
     }
 DEFINE_FIND_FEW(32)
 DEFINE_FIND_FEW(64)
 
-static void distances_32(lw_ways *ways, const lw_any32 *r, uint64_t imm, uint64_t plus) {
-    LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) ways->at[i] = (r[i] + (uint32_t)imm) + plus;
-}
-static void distances_64(lw_ways *ways, const lw_any64 *r, uint64_t imm, uint64_t plus) {
-    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_64)
-        *(loose64 *)(ways->at + i) = *(const loose64 *)(r + i) + (imm + plus);
-}
+/* Those of all lanes. What lanes have that do not execute is looked at only if it is no good. */
+#define DEFINE_FIND_ALL(bits) \
+    static bool find_all_##bits(lw_ways *ways, const lw_any##bits *r, const lw_field *field, uint32_t lanes) { \
+        lw_check_##bits check = {0}, again = {0}; \
+        find_distances_##bits(ways->at, r, field, UINT32_MAX, &check); \
+        if (LW_LIKELY(is_right_##bits(&check, field))) return true; \
+        if (lanes == UINT32_MAX) return false; \
+        find_distances_##bits(ways->at, r, field, lanes, &again); \
+        return is_right_##bits(&again, field); \
+    }
+DEFINE_FIND_ALL(32)
+DEFINE_FIND_ALL(64)
 
-/* Those of all lanes. What they have that do not execute is looked at only if it is no good. */
-static bool are_good(lw_ways *ways, uint64_t room, uint32_t bytes, uint32_t lanes) {
-    const chunk64 count = *(const loose64 *)count_64, bad = {0};
-    chunk64 outside = bad, low = bad, apart = bad, next = ways->at[0] + count * bytes;
-    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_64, next += IN_64 * bytes) {
-        const chunk64 distance = *(const loose64 *)(ways->at + i);
-        outside |= (room - distance) | distance;
-        low |= distance;
-        apart |= distance ^ next;
-    }
-    ways->joined = lw_is_zero((lw_vector)apart);
-    if (LW_LIKELY(lw_is_zero((lw_vector)(outside >> 63 | (low & (uint64_t)(bytes - 1)))))) return true;
-    if (lanes == UINT32_MAX) return false;
-    ways->joined = false;
-    outside = low = bad;
-    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_64) {
-        const chunk64 executes = -(((chunk64){0} + lanes) >> (count + i) & 1);
-        const chunk64 distance = *(const loose64 *)(ways->at + i) & executes;
-        outside |= (room - distance) | distance;
-        low |= distance;
-        *(loose64 *)(ways->at + i) = distance;
-    }
-    return lw_is_zero((lw_vector)(outside >> 63 | (low & (uint64_t)(bytes - 1))));
+static bool are_joined(const lw_ways *ways, uint32_t bytes) {
+    chunk32 apart = {0}, next = *(const loose32 *)count_32 * bytes + ways->at[0];
+    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_32, next += IN_32 * bytes)
+        apart |= *(const loose32 *)(ways->at + i) ^ next;
+    return lw_is_zero((lw_vector)apart);
 }
 
 /* Local memory is interleaved. */
 static void find_local(lw_gang *gang, lw_ways *ways, uint32_t warp) {
+    const uint32_t from = (uint32_t)ways->host;
     ways->host = (uintptr_t)gang->local;
     lw_local_touch(gang, gang->frame->local_end);
     for (uint32_t i = 0; i < LW_WARP_LANES; i++) {
-        const uint64_t at = ways->at[i], lane = (uint64_t)warp * LW_WARP_LANES + i;
+        const uint32_t at = ways->at[i] + from, lane = warp * LW_WARP_LANES + i;
         ways->at[i] = ((at >> 4) * LW_GANG_LANES + lane) * LW_GRANULE + (at & (LW_GRANULE - 1));
     }
 }
@@ -227,30 +212,24 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
     const uint32_t bytes = lw_memory_bytes(form), first = (uint32_t)__builtin_ctz(lanes);
     const uint64_t frame = form.frame ? gang->frame->local_base : 0;
     lw_home home = {0};
+    lw_field field;
     if (form.is_volatile || form.is_wide || !form.address || form.address == LW_ADDRESS_ROW) return false;
     if (!addresses) addresses = gang->regs + op->a + ((size_t)warp * LW_WARP_LANES << (form.address + 1));
     const lw_any32 *r32 = (const lw_any32 *)addresses;
     const lw_any64 *r64 = (const lw_any64 *)addresses;
-    const uint64_t at = form.address == 1 ? (uint32_t)(r32[first] + (uint32_t)op->imm) : r64[first] + op->imm;
-    if (!find_home(gang, op, form, at + frame, bytes, &home)) return false;
+    const uint64_t at = frame + (form.address == 1 ? (uint32_t)(r32[first] + (uint32_t)op->imm) : r64[first] + op->imm);
+    if (!find_home(gang, op, form, at, bytes, &home)) return false;
     if (stores && (home.read_only || form.is_const)) return false;
-    const uint64_t plus = frame - home.base, room = home.size - bytes;
-    ways->few = home.host && __builtin_popcount(lanes) <= FEW;
+    if (!find_field(&home, form, at, op->imm, frame, &field)) return false;
+    ways->host = field.host;
+    ways->few = home.host && __builtin_popcount(lanes) <= LW_FEW;
     ways->joined = false;
-    if (ways->few) {
-        if (!(form.address == 1 ? find_few_32(ways, r32, op->imm, plus, room, bytes, lanes)
-                                : find_few_64(ways, r64, op->imm, plus, room, bytes, lanes)))
-            return false;
-    } else {
-        if (form.address == 1) distances_32(ways, r32, op->imm, plus);
-        else distances_64(ways, r64, op->imm, plus);
-        if (!are_good(ways, room, bytes, lanes)) return false;
-    }
-    if (home.host) ways->host = (uintptr_t)home.host;
-    else {
-        ways->joined = false;
-        find_local(gang, ways, warp);
-    }
+    if (ways->few)
+        return form.address == 1 ? find_few_32(ways, r32, &field, lanes) : find_few_64(ways, r64, &field, lanes);
+    if (!(form.address == 1 ? find_all_32(ways, r32, &field, lanes) : find_all_64(ways, r64, &field, lanes)))
+        return false;
+    if (home.host) ways->joined = are_joined(ways, bytes);
+    else find_local(gang, ways, warp);
     return true;
 }
 
@@ -258,7 +237,10 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
 #define DEFINE_LOADS(m, w, name, type) \
     LW_RACY static void load_##name##_##m##_##w(char *slot, const lw_ways *ways, uintptr_t host) { \
         lw_any##w *to = (lw_any##w *)slot; \
-        LW_GATHER_##m(to, w, type, host, ways->at) \
+        for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_##w) { \
+            chunk##w values = {0}; \
+            LW_GATHER_##m(values, w, type, host, ways->at + i) * (loose##w *)(to + i) = values; \
+        } \
     } \
     LW_RACY static void load_joined_##name##_##m##_##w(char *slot, const lw_ways *ways, uintptr_t host) { \
         const lw_any##m *from = (const lw_any##m *)(host + ways->at[0]); \

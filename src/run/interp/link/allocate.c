@@ -4,7 +4,10 @@
  * a slot where their stretches do not meet. Linear in the number of operations. */
 #include "run/interp/link/link.h"
 
-enum { LW_POOLS = 8 }; /* for each class, registers that live across regions and those that do not */
+/* For each class, registers that live across regions and those that do not, each of numbers and of all else. Lanes that
+ * do not execute are computed, too, and what they have in a slot is what was there before: where that was an integer,
+ * it is below normal as a floating-point number, for which processors take a hundred cycles. */
+enum { LW_POOLS = 16 };
 
 typedef struct lw_alloc {
     lw_link *l;
@@ -61,6 +64,22 @@ static void touch_across(lw_alloc *a, const lw_across *across) {
         touch(a, v, lw_block_end(code, across->first_out) * 2), touch(a, v, lw_block_end(code, across->last_out) * 2);
 }
 
+static bool is_float(lw_lane_type type) { return type == LW_L_f32 || type == LW_L_f64; }
+
+/* Registers that lane functions take or give as floating point. Constants are in no lane another number. */
+static void find_floats(lw_alloc *a) {
+    const lw_code *code = a->l->code;
+    for (const lw_op *op = code->ops; op < code->ops + code->op_count; op++) {
+        if (op->code < LW_OP_lane) continue;
+        const lw_lane_row *lane = &lw_lanes[(op->code - LW_OP_lane) / LW_VARIANTS];
+        LW_EACH_READ(code, op, at) {
+            lw_vreg *vreg = &a->l->vregs.at[*at];
+            vreg->is_float |= is_float(lane->args[at - &op->a]) && !vreg->is_const;
+        }
+        LW_EACH_WRITTEN(code, op, at) a->l->vregs.at[*at].is_float |= is_float(lane->result);
+    }
+}
+
 static void find_ranges(lw_alloc *a) {
     lw_link *l = a->l;
     const lw_code *code = l->code;
@@ -78,7 +97,9 @@ static void find_ranges(lw_alloc *a) {
 
 /* ---- Slots --------------------------------------------------------------------------------------------------- */
 
-static uint32_t pool_of(const lw_vreg *vreg) { return vreg->class + (vreg->across ? 0 : 4); }
+static uint32_t pool_of(const lw_vreg *vreg) {
+    return vreg->class + (vreg->across ? 0 : 4) + (vreg->is_float ? LW_POOLS / 2 : 0);
+}
 
 typedef struct lw_free_list {
     LW_LIST(uint32_t) slots;
@@ -366,6 +387,7 @@ void lw_link_allocate(lw_link *l) {
         else if (op->code < LW_OP_lop3) choose_step(&a, op);
     }
     find_ranges(&a);
+    find_floats(&a);
     assign_slots(&a);
     for (uint32_t i = 0; i < a.constants.count; i++) want_fill(&a, a.constants.at[i]);
     if (!place_classes(&a)) return;

@@ -12,6 +12,7 @@ typedef struct lw_vreg {
     lw_class class : 8;
     bool is_const;
     bool across, lone; /* of regions: see lw_across */
+    bool is_float;     /* a floating-point number, to some operation */
     uint64_t value;
     uint32_t defs, uses;
     uint32_t from, to; /* first and last point where it is live */
