@@ -319,9 +319,13 @@ static void report_kind(lw_grid *grid, uint64_t number, lw_trap_kind kind) {
     report(grid, number, &trap);
 }
 
-static bool over_limit(lw_seat *seat, lw_grid *grid) {
+bool lw_grid_is_late(const lw_grid *grid) {
     if (grid->stops && atomic_load_explicit(grid->stops, memory_order_relaxed) != grid->stops_before) return true;
-    if (grid->deadline > 0 && lw_clock() > grid->deadline) return true;
+    return grid->deadline > 0 && lw_clock() > grid->deadline;
+}
+
+static bool over_limit(lw_seat *seat, lw_grid *grid) {
+    if (lw_grid_is_late(grid)) return true;
     if (!grid->step_limit) return false;
     return atomic_load_explicit(&grid->warp_instructions, memory_order_relaxed) + seat->warp_instructions >=
            grid->step_limit;

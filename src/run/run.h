@@ -701,7 +701,8 @@ void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing
 bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
                       lw_text *why);
 
-double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
+bool lw_grid_is_late(const lw_grid *grid); /* somebody stopped it, or its time is over */
+double lw_clock(void);                     /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 
 /* ---- Pool ---------------------------------------------------------------------------------------------- */
 

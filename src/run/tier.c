@@ -181,21 +181,52 @@ static bool start(lw_tiers *tiers) {
     return tiers->started;
 }
 
-/* Has a program compiled that is cold. */
-static void ask_for(lw_tier *tier) {
+/* Has a program compiled that is cold. False: there is no thread for it. */
+static bool ask_for(lw_tier *tier) {
     lw_tiers *tiers = tier->tiers;
+    bool asked = true;
     pthread_mutex_lock(&tiers->lock);
-    if (state_of(tier) == LW_TIER_cold) {
-        const bool started = start(tiers);
-        set_state(tier, started ? LW_TIER_waiting : LW_TIER_failed);
-        if (started) {
-            tier->next = NULL;
-            *tiers->last = tier;
-            tiers->last = &tier->next;
-            pthread_cond_signal(&tiers->work);
-        }
+    if (state_of(tier) == LW_TIER_cold && (asked = start(tiers))) {
+        set_state(tier, LW_TIER_waiting);
+        tier->next = NULL;
+        *tiers->last = tier;
+        tiers->last = &tier->next;
+        pthread_cond_signal(&tiers->work);
     }
     pthread_mutex_unlock(&tiers->lock);
+    return asked;
+}
+
+static void give_up(lw_tier *tier) {
+    pthread_mutex_lock(&tier->tiers->lock);
+    if (state_of(tier) == LW_TIER_cold) set_state(tier, LW_TIER_failed);
+    pthread_mutex_unlock(&tier->tiers->lock);
+}
+
+/* When somebody waits for it, its end is looked for so often. Who stops a launch may be a signal handler, which can
+ * wake nobody. */
+enum { LOOK_NANOSECONDS = 10000000 };
+
+static bool is_waiting(lw_tier *tier) {
+    lw_tiers *tiers = tier->tiers;
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    next.tv_nsec += LOOK_NANOSECONDS;
+    if (next.tv_nsec >= 1000000000) next.tv_sec++, next.tv_nsec -= 1000000000;
+    pthread_mutex_lock(&tiers->lock);
+    if (state_of(tier) == LW_TIER_waiting) pthread_cond_timedwait(&tiers->done, &tiers->lock, &next);
+    const bool waiting = state_of(tier) == LW_TIER_waiting;
+    pthread_mutex_unlock(&tiers->lock);
+    return waiting;
+}
+
+/* By the clock that deadlines are in. */
+static bool make_done(pthread_cond_t *done) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes)) return false;
+    const bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(done, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return made;
 }
 
 lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, lw_cache *cache, _Atomic uint64_t *programs) {
@@ -205,7 +236,7 @@ lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, lw_cache *cache, _At
     tiers->last = &tiers->first;
     if (pthread_mutex_init(&tiers->lock, NULL)) goto no_lock;
     if (pthread_cond_init(&tiers->work, NULL)) goto no_work;
-    if (!pthread_cond_init(&tiers->done, NULL)) return tiers;
+    if (make_done(&tiers->done)) return tiers;
     pthread_cond_destroy(&tiers->work);
 no_work:
     pthread_mutex_destroy(&tiers->lock);
@@ -311,8 +342,8 @@ void lw_tier_free(lw_tier *list) {
     }
 }
 
-/* By the thread that asks for it, unless another one has. */
-static void compile_now(lw_tier *tier) {
+/* By the thread that asks for it, where the system has no other, unless another one has. */
+static void compile_here(lw_tier *tier) {
     lw_tiers *tiers = tier->tiers;
     pthread_mutex_lock(&tiers->lock);
     const bool asked = state_of(tier) != LW_TIER_cold;
@@ -326,16 +357,13 @@ static void compile_now(lw_tier *tier) {
     pthread_mutex_unlock(&tiers->lock);
 }
 
-bool lw_tier_begin(lw_tier *tier, const char **why) {
-    if (!tier || tier->hot) return true;
-    lw_tiers *tiers = tier->tiers;
-    if (is_always(tier)) compile_now(tier);
-    else ask_for(tier);
-    pthread_mutex_lock(&tiers->lock);
-    while (state_of(tier) == LW_TIER_waiting) pthread_cond_wait(&tiers->done, &tiers->lock);
-    pthread_mutex_unlock(&tiers->lock);
+lw_tier_start lw_tier_begin(lw_tier *tier, const lw_grid *grid, const char **why) {
+    if (!tier || tier->hot) return LW_TIER_BEGINS;
+    if (!ask_for(tier)) (is_always(tier) ? compile_here : give_up)(tier);
+    while (is_waiting(tier))
+        if (lw_grid_is_late(grid)) return LW_TIER_STOPPED;
     *why = tier->why.at && !tier->why.failed ? tier->why.at : "out of memory";
-    return !is_always(tier) || state_of(tier) == LW_TIER_fast;
+    return !is_always(tier) || state_of(tier) == LW_TIER_fast ? LW_TIER_BEGINS : LW_TIER_CANNOT;
 }
 
 const lw_program *lw_tier_program(const lw_tier *tier) {
@@ -358,7 +386,7 @@ void lw_tier_count(lw_tier *tier, uint64_t warp_instructions) {
     if (state_of(tier) != LW_TIER_cold) return;
     const uint64_t before = atomic_fetch_add_explicit(&tier->executed, warp_instructions, memory_order_relaxed);
     const uint64_t executed = before + warp_instructions;
-    if (executed >= tier->hot || is_kept(tier, executed)) ask_for(tier);
+    if ((executed >= tier->hot || is_kept(tier, executed)) && !ask_for(tier)) give_up(tier);
 }
 
 const char *lw_tier_why(const lw_tier *tier) {

@@ -37,8 +37,10 @@ lw_tier *lw_tier_for(_Atomic(lw_tier *) *list, lw_tiers *tiers, lw_program *prog
 /* The list. Nothing may run it any more. Takes it back from who compiles, or waits until that is done. */
 void lw_tier_free(lw_tier *list);
 
-/* A launch begins. False: it cannot (LW_HOT_ALWAYS), which `why` says; it is good as long as the tier. */
-bool lw_tier_begin(lw_tier *tier, const char **why);
+/* A launch begins. It cannot without compiled code (LW_HOT_ALWAYS): `why` says why there is none, and is good as long
+ * as the tier. It is stopped while that is made, which goes on meanwhile. */
+typedef enum lw_tier_start { LW_TIER_BEGINS, LW_TIER_CANNOT, LW_TIER_STOPPED } lw_tier_start;
+lw_tier_start lw_tier_begin(lw_tier *tier, const lw_grid *grid, const char **why);
 /* What CTAs that begin now run: the program, or the compiled one. */
 const lw_program *lw_tier_program(const lw_tier *tier);
 /* The code that it is compiled to came from the cache. */

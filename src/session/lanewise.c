@@ -330,7 +330,7 @@ static void fill_stats(lw_launch_stats *stats, lw_grid *grid, double seconds) {
 }
 
 /* The code that the launch's blocks run, compiled now where it must be. */
-static lw_status choose_code(lw_kernel *kernel, lw_grid *grid) {
+static lw_status choose_code(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid) {
     lw_context *context = kernel->module->context;
     const char *why = "";
     if (!context->tiers) return LW_OK;
@@ -341,7 +341,11 @@ static lw_status choose_code(lw_kernel *kernel, lw_grid *grid) {
         pthread_mutex_unlock(&kernel->module->lock);
     }
     if (!grid->tier) return lw_fail_memory(context);
-    if (lw_tier_begin(grid->tier, &why)) return LW_OK;
+    switch (lw_tier_begin(grid->tier, grid, &why)) {
+    case LW_TIER_BEGINS: return LW_OK;
+    case LW_TIER_STOPPED: return explain_stop(context, config, grid);
+    case LW_TIER_CANNOT: break;
+    }
     return lw_fail(context, LW_UNSUPPORTED, LW_D_not_compiled, kernel->info.name, why);
 }
 
@@ -349,14 +353,14 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
                           lw_launch_stats *stats) {
     lw_context *context = kernel->module->context;
     const double asked = stats || config->progress || config->time_limit > 0 ? lw_clock() : 0;
-    lw_status status = choose_code(kernel, grid);
+    if (config->time_limit > 0) grid->deadline = asked + config->time_limit;
+    lw_status status = choose_code(kernel, config, grid);
     if (status != LW_OK) return status;
     if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
     grid->ranges = lw_memory_hold(&context->memory);
     grid->textures = &context->textures;
     lw_textures_hold(&context->textures);
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = asked ? lw_clock() : 0};
-    if (config->time_limit > 0) grid->deadline = asked + config->time_limit;
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
     status = outcome(context, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);

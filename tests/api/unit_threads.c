@@ -149,6 +149,22 @@ static void messages_of_many_threads_are_kept(void **state) {
     lw_context_free(context);
 }
 
+/* Threads of some languages and pools have little stack; what compiles must not need theirs. */
+static void a_thread_may_have_little_stack(void **state) {
+    (void)state;
+    enum { STACK = 64 << 10 };
+    lw_context *context = new_context(2);
+    worker small = {.context = context, .module = load(context, TEXT)};
+    pthread_attr_t attributes;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, STACK), 0);
+    assert_int_equal(pthread_create(&small.id, &attributes, compute, &small), 0);
+    assert_int_equal(pthread_join(small.id, NULL), 0);
+    assert_null(small.wrong);
+    pthread_attr_destroy(&attributes);
+    lw_context_free(context);
+}
+
 static void stops_reach_every_launch(void **state) {
     (void)state;
     lw_context *context = new_context(2);
@@ -167,6 +183,7 @@ int main(void) {
         cmocka_unit_test(modules_of_one_context),
         cmocka_unit_test(messages_and_traps_belong_to_threads),
         cmocka_unit_test(messages_of_many_threads_are_kept),
+        cmocka_unit_test(a_thread_may_have_little_stack),
         cmocka_unit_test(stops_reach_every_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -429,6 +429,44 @@ static void the_process_ends_behind_the_compiler(void **state) {
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* ---- Ends of waiting ---- */
+
+static void *stop_when_begun(void *context) {
+    wait_for(&the_stub->begun, 1);
+    lw_context_stop(context);
+    return NULL;
+}
+
+/* A launch that waits for its code, with the engine that runs nothing else: a time limit or a stop ends it while the
+ * compiler is busy, and the next launch has what it makes. */
+static void who_waits_for_code_is_stopped(void **state) {
+    (void)state;
+    uint32_t rounds = 20, from = UINT32_MAX;
+    uint64_t flag = 0;
+    assert_int_equal(setenv("LANEWISE_ENGINE", "jit", 1), 0);
+    set_stub(true, false, 0);
+    lw_context *context = new_context(1);
+    lw_kernel *kernel = get_kernel(load(context, HEAD KERNEL("k")), "k");
+    uint64_t buffer = new_buffer(context, SHORT * BLOCK * 4);
+    lw_launch_config config = shape(SHORT, BLOCK);
+    config.time_limit = 1e-3;
+    assert_int_equal(lw_launch(kernel, &config, (void *[]){&buffer, &rounds, &flag, &from}, NULL), LW_STOPPED);
+    assert_true(lw_tiers_compiling(context->tiers));
+    assert_int_equal(look_at(&the_stub->ended), 0);
+
+    pthread_t stopper;
+    config.time_limit = 0;
+    assert_int_equal(pthread_create(&stopper, NULL, stop_when_begun, context), 0);
+    assert_int_equal(lw_launch(kernel, &config, (void *[]){&buffer, &rounds, &flag, &from}, NULL), LW_STOPPED);
+    assert_int_equal(pthread_join(stopper, NULL), 0);
+    assert_int_equal(look_at(&the_stub->ended), 0);
+
+    release();
+    assert_int_equal(launch_short(context, kernel).jit_ctas, SHORT);
+    assert_int_equal(look_at(&the_stub->begun), 1);
+    lw_context_free(context);
+}
+
 int main(void) {
     open_stub();
     pid_t child = fork(); /* before there are threads */
@@ -449,6 +487,7 @@ int main(void) {
         cmocka_unit_test(freeing_a_context_waits),
         cmocka_unit_test(many_contexts_compile_at_once),
         cmocka_unit_test(many_threads_share_a_kernel),
+        cmocka_unit_test(who_waits_for_code_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,13 +86,17 @@ DEFINE_FIND_PATTERN(64)
 
 /* ---- Addresses and their check -------------------------------------------------------------------------- */
 
-/* Fills gang->distance and returns whether all accesses are aligned and within the field. */
+/* Fills gang->distance and returns whether all accesses are aligned and within the field. What lanes have that do not
+ * execute is looked at only if it is no good. */
 #define DEFINE_FIND_APART(bits) \
     static bool find_apart_##bits(lw_gang *gang, const lw_any##bits *r, const lw_field *field) { \
-        lw_check_##bits check = {0}; \
+        lw_check_##bits check = {0}, again = {0}; \
         for (uint32_t i = gang->begin; i < gang->lanes; i += LW_WARP_LANES) \
-            find_distances_##bits(gang->distance + i, r + i, field, lw_mask_bits(&gang->mask, i), &check); \
-        return is_right_##bits(&check, field); \
+            find_distances_##bits(gang->distance + i, r + i, field, UINT32_MAX, &check); \
+        if (LW_LIKELY(is_right_##bits(&check, field))) return true; \
+        for (uint32_t i = gang->begin; i < gang->lanes; i += LW_WARP_LANES) \
+            find_distances_##bits(gang->distance + i, r + i, field, lw_mask_bits(&gang->mask, i), &again); \
+        return is_right_##bits(&again, field); \
     }
 DEFINE_FIND_APART(32)
 DEFINE_FIND_APART(64)
@@ -299,10 +303,14 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
 /* Chunks of lanes that go each their own way. */
 #define LOAD_APART(m, w, type) \
     for (uint32_t i = gang->begin; i < gang->lanes; i += IN_##w) { \
-        const chunk##w on = LANES_ON(w, lw_mask_bits(&gang->mask, i & ~31u) >> (i & 31)); \
+        const uint32_t lanes = lw_mask_bits(&gang->mask, i & ~31u); \
         chunk##w values = {0}; \
         loose##w *place = (loose##w *)(to + i); \
-        LW_GATHER_##m(values, w, type, host, gang->distance + i) *place = (*place & ~on) | (values & on); \
+        LW_GATHER_##m(values, w, type, host, gang->distance + i) if (lanes != UINT32_MAX) { \
+            const chunk##w on = LANES_ON(w, lanes >> (i & 31)); \
+            values = (*place & ~on) | (values & on); \
+        } \
+        *place = values; \
     }
 #define LOAD_APART_16(m, type)
 #define LOAD_APART_32(m, type) LOAD_APART(m, 32, type)
