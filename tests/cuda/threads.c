@@ -1,9 +1,9 @@
 /* threads.c: each thread has its own current context; two work at the same time, and one that traps ends
- * what all do; two ask for one
- * kernel at the same time. */
+ * what all do; two ask for one kernel, or change one reference, at the same time. */
 #include "expect.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 static const char *ptx =
@@ -78,6 +78,48 @@ static void same_function(CUcontext context) {
     pthread_barrier_destroy(&start);
 }
 
+enum { ROUNDS = 50000 };
+
+typedef struct setter {
+    CUcontext context;
+    CUtexref reference;
+    atomic_uint *rounds; /* of both */
+    int which, wrong;
+} setter;
+
+/* Each sets and gets what the other does not, until both have done so many rounds. */
+static void *set(void *user) {
+    setter *s = user;
+    s->wrong += cuCtxSetCurrent(s->context) != CUDA_SUCCESS;
+    for (unsigned i = 0; i < ROUNDS || s->rounds[!s->which] < ROUNDS; i++) {
+        unsigned most = ~0u;
+        CUaddress_mode mode = ~0u;
+        if (s->which) {
+            s->wrong += cuTexRefSetMaxAnisotropy(s->reference, i) ||
+                        cuTexRefGetMaxAnisotropy((int *)&most, s->reference);
+            s->wrong += most != i;
+        } else {
+            s->wrong += cuTexRefSetAddressMode(s->reference, 1, i % 4) ||
+                        cuTexRefGetAddressMode(&mode, s->reference, 1);
+            s->wrong += mode != i % 4;
+        }
+        s->rounds[s->which]++;
+    }
+    return NULL;
+}
+
+static void same_reference(CUcontext context) {
+    pthread_t threads[2];
+    atomic_uint rounds[2] = {0};
+    CUtexref reference = NULL;
+    OK(cuTexRefCreate(&reference));
+    setter setters[2] = {{context, reference, rounds, 0, 0}, {context, reference, rounds, 1, 0}};
+    for (int i = 0; i < 2; i++) EXPECT(!pthread_create(&threads[i], NULL, set, &setters[i]));
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    EXPECT(!setters[0].wrong && !setters[1].wrong);
+    OK(cuTexRefDestroy(reference));
+}
+
 /* Modules with kernels of the same names, each with a handle of its own, which ends with its module. */
 static void handles_of_many_modules(void) {
     enum { MODULES = 200 };
@@ -113,6 +155,7 @@ int main(void) {
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&context, 0, 0));
     same_function(context);
+    same_reference(context);
     handles_of_many_modules();
     for (int i = 0; i < 2; i++) EXPECT(!pthread_create(&threads[i], NULL, work, &jobs[i]));
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);

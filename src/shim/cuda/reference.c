@@ -119,13 +119,35 @@ CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref reference) {
 
 /* ---- Reading and writing them ------------------------------------------------------------------------------------ */
 
-static CUresult begin(CUtexref reference, state *now) {
+static CUresult look(CUtexref reference, state *now) {
     CUresult result = lw_cu_enter_with(reference, LW_CU_TEXREF);
     if (result) return result;
     lw_cu_lock();
     *now = reference->state;
     lw_cu_unlock();
     return CUDA_SUCCESS;
+}
+
+/* A change is made of what is there: whoever makes one is alone from before it looks until that is what kernels see. */
+static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
+
+static void be_alone(bool *is_alone) {
+    pthread_mutex_lock(&changes);
+    *is_alone = true;
+}
+
+static void end_change(const bool *is_alone) {
+    if (*is_alone) pthread_mutex_unlock(&changes);
+}
+
+#define LW_ALONE __attribute__((cleanup(end_change))) bool is_alone = false
+
+/* Not alone where the calling thread may not change anything: a stream may be waited for that waits for it. */
+static CUresult begin(CUtexref reference, bool *is_alone, state *now) {
+    CUresult result = lw_cu_enter_with(reference, LW_CU_TEXREF);
+    if (result) return result;
+    be_alone(is_alone);
+    return look(reference, now);
 }
 
 /* The image that it is bound to, and how that is looked at where that is not how it is stored. False: to none. */
@@ -177,8 +199,9 @@ static CUresult commit(CUtexref reference, const state *now) {
 /* ---- What it is bound to ----------------------------------------------------------------------------------------- */
 
 static CUresult bind_array(CUtexref reference, CUarray array, CUDA_RESOURCE_DESC resource, unsigned flags) {
+    LW_ALONE;
     state now;
-    CUresult result = begin(reference, &now);
+    CUresult result = begin(reference, &is_alone, &now);
     if (result) return result;
     if (!array) return CUDA_ERROR_INVALID_HANDLE;
     if (flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
@@ -204,9 +227,10 @@ CUresult cuTexRefSetMipmappedArray(CUtexref reference, CUmipmappedArray array, u
 /* The kernel is told how many texels lie before the address. */
 CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref reference, CUdeviceptr address, size_t bytes) {
     LW_CU_CALL;
+    LW_ALONE;
     state now;
     lw_cu_texel texel;
-    CUresult result = begin(reference, &now);
+    CUresult result = begin(reference, &is_alone, &now);
     if (result) return result;
     const size_t before = address % (unsigned)lw_cu_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
     if ((before && !offset) || !lw_cu_texel_of(now.format, now.channels, &texel)) return CUDA_ERROR_INVALID_VALUE;
@@ -223,10 +247,11 @@ CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref reference, CUdeviceptr a
 CUresult cuTexRefSetAddress2D_v3(CUtexref reference, const CUDA_ARRAY_DESCRIPTOR *about, CUdeviceptr address,
                                  size_t pitch) {
     LW_CU_CALL;
+    LW_ALONE;
     state now;
     lw_image image;
     lw_cu_texel texel;
-    CUresult result = begin(reference, &now);
+    CUresult result = begin(reference, &is_alone, &now);
     if (result) return result;
     if (!about || !lw_cu_texel_of(about->Format, about->NumChannels, &texel)) return CUDA_ERROR_INVALID_VALUE;
     const bool is_good = !address || lw_cu_pitched_image(address, texel, about->Width, about->Height, pitch, &image);
@@ -245,7 +270,7 @@ LW_CU_SAME(cuTexRefSetAddress2D_v2, cuTexRefSetAddress2D_v3);
 CUresult cuTexRefGetAddress_v2(CUdeviceptr *address, CUtexref reference) {
     LW_CU_CALL;
     state now;
-    const CUresult result = begin(reference, &now);
+    const CUresult result = look(reference, &now);
     if (result) return result;
     const bool linear = now.resource.resType == CU_RESOURCE_TYPE_LINEAR;
     if (!address || !now.is_bound || (!linear && now.resource.resType != CU_RESOURCE_TYPE_PITCH2D))
@@ -258,9 +283,10 @@ CUresult cuTexRefGetAddress_v2(CUdeviceptr *address, CUtexref reference) {
 
 CUresult cuTexRefSetFormat(CUtexref reference, CUarray_format format, int channels) {
     LW_CU_CALL;
+    LW_ALONE;
     state now;
     lw_cu_texel texel;
-    const CUresult result = begin(reference, &now);
+    const CUresult result = begin(reference, &is_alone, &now);
     if (result) return result;
     if (!lw_cu_texel_of(format, (unsigned)channels, &texel)) return CUDA_ERROR_INVALID_VALUE;
     now.format = format;
@@ -271,7 +297,7 @@ CUresult cuTexRefSetFormat(CUtexref reference, CUarray_format format, int channe
 CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref reference) {
     LW_CU_CALL;
     state now;
-    const CUresult result = begin(reference, &now);
+    const CUresult result = look(reference, &now);
     if (result) return result;
     if (format) *format = now.format;
     if (channels) *channels = (int)now.channels;
@@ -282,8 +308,9 @@ CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref refer
 #define SETTER(name, parameters, is_good, ...) \
     CUresult name parameters { \
         LW_CU_CALL; \
+        LW_ALONE; \
         state now; \
-        const CUresult result = begin(reference, &now); \
+        const CUresult result = begin(reference, &is_alone, &now); \
         if (result) return result; \
         if (!(is_good)) return CUDA_ERROR_INVALID_VALUE; \
         __VA_ARGS__; \
@@ -293,7 +320,7 @@ CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref refer
     CUresult name parameters { \
         LW_CU_CALL; \
         state now; \
-        const CUresult result = begin(reference, &now); \
+        const CUresult result = look(reference, &now); \
         if (result) return result; \
         if (!(is_good)) return CUDA_ERROR_INVALID_VALUE; \
         __VA_ARGS__; \
@@ -339,10 +366,12 @@ GETTER(cuTexRefGetFlags, (unsigned *flags, CUtexref reference), flags, *flags = 
 
 CUresult cuSurfRefSetArray(CUsurfref reference, CUarray array, unsigned flags) {
     LW_CU_CALL;
+    LW_ALONE;
     CUresult result = lw_cu_enter_with(reference, LW_CU_SURFREF);
     if (!result) result = lw_cu_enter_with(array, LW_CU_ARRAY);
     if (result) return result;
     if (flags || !(array->about.Flags & CUDA_ARRAY3D_SURFACE_LDST)) return CUDA_ERROR_INVALID_VALUE;
+    be_alone(&is_alone);
     lw_cu_hold(&reference->all.object);
     lw_cu_drain(reference->all.object.owner);
     lw_cu_lock();
