@@ -393,7 +393,8 @@ CUresult lw_cu_word_run(const lw_cu_op *op, uint32_t index);
 void lw_cu_spoil(CUresult error);
 CUresult lw_cu_fault(void);
 
-/* ---- Streams as queues: queue.c ---------------------------------------------------------------------------------- */
+/* ---- Streams as queues: queue.c, carrier.c ------------------------------------------------------------------------
+ */
 
 /* Puts an operation at the end of a stream, where it waits for `after`, too, if that is not NULL. What is in `op` is
  * the stream's from now on, also where this fails. With CUDA_LAUNCH_BLOCKING=1 it is done when this returns. */

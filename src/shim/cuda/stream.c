@@ -1,4 +1,4 @@
-/* stream.c: the calls on streams. What is in them, and who does it, is queue.c's. */
+/* stream.c: the calls on streams. What is in them, and who does it, is queue.c's and carrier.c's business. */
 #include "shim/cuda/driver.h"
 
 bool lw_cu_is_default(CUstream stream) {
