@@ -153,16 +153,6 @@ uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place
     return program->note_order[low];
 }
 
-const lw_code *lw_program_code(const lw_program *program, uint64_t number) {
-    uint32_t low = 0, high = program->code_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (program->codes[middle]->number < number) low = middle + 1;
-        else high = middle;
-    }
-    return low < program->code_count && program->codes[low]->number == number ? program->codes[low] : NULL;
-}
-
 /* Functions do not lie in each other. */
 const lw_code *lw_program_code_at(const lw_program *program, lw_place place) {
     const lw_code *found = NULL;

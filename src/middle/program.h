@@ -406,7 +406,15 @@ typedef struct lw_program {
 } lw_program;
 
 /* The code of the function with this number; NULL where nothing calls it from here. */
-const lw_code *lw_program_code(const lw_program *program, uint64_t number);
+static inline const lw_code *lw_program_code(const lw_program *program, uint64_t number) {
+    uint32_t low = 0, high = program->code_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (program->codes[middle]->number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low < program->code_count && program->codes[low]->number == number ? program->codes[low] : NULL;
+}
 /* The notes are all there; `order` has room for a number each, and becomes the program's. */
 void lw_program_order_notes(lw_program *program, uint32_t *order);
 /* The function that this place of the text is in; NULL: none of the program's. What was inlined is in the code of

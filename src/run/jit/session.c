@@ -374,9 +374,12 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         lw_build build = {0};
         good = link_lanes(module, lanes, program);
         start_build(&build, context, module, level);
-        for (uint32_t i = 0; good && i < program->code_count; i++)
-            if (program->functions[i]->op_count)
+        bool *chosen = lw_program_choose(program);
+        build.failed |= !chosen;
+        for (uint32_t i = 0; good && chosen && i < program->code_count; i++)
+            if (chosen[i] && program->functions[i]->op_count)
                 emit_code(&build, program, program->functions[i], level, layout, object);
+        free(chosen);
         LLVMDisposeBuilder(build.at);
         if (build.failed) lw_text_puts(why, "there is no memory");
         good = good && !build.failed;

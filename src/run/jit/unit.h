@@ -14,6 +14,11 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
 
+/* ---- choose.c -------------------------------------------------------------------------------------------------- */
+
+/* Of each function, whether it is compiled: to be freed. NULL: no memory. */
+bool *lw_program_choose(const lw_program *program);
+
 /* ---- plan.c ---------------------------------------------------------------------------------------------------- */
 
 /* What becomes of an operation. */
@@ -30,6 +35,8 @@ enum {
     LW_UNIT_OPS = 16384,
     LW_UNIT_BLOCKS = 1024,
     LW_UNIT_WORDS = 8 << 20,
+    LW_PROGRAM_OPS = 16384, /* of all functions; of a program that has more those are compiled that … */
+    LW_NEAR_OPS = 4096,     /* … are nearest to the entry, with so many: a few seconds */
     LW_REGION_OPS = 128,
     LW_VECTOR_OPS = 32,
     LW_REGION_WEIGHT = 2000
