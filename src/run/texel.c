@@ -19,6 +19,10 @@ static bool is_unit(const lw_sampled *sampled) { /* integers as numbers up to 1 
     return sampled->sampler->normalized_floats && !lw_texels[sampled->texture->type].is_float;
 }
 
+static bool is_integer(const lw_sampled *sampled) {
+    return !sampled->sampler->normalized_floats && !lw_texels[sampled->texture->type].is_float;
+}
+
 static uint32_t raw(const char *texel, lw_texel_type type, uint32_t component) {
     uint8_t a;
     uint16_t b;
@@ -159,9 +163,21 @@ static uint32_t blend_units(const lw_sampled *sampled, const lw_taps *taps, uint
     return lw_bits_f32_(unit((int32_t)sum, type));
 }
 
+/* Integers that are read as they are: halves go up; of 32 bits the fraction is cut off. */
+static uint32_t blend_integers(const lw_sampled *sampled, const lw_taps *taps, uint32_t component) {
+    const lw_texel_row *row = &lw_texels[sampled->texture->type];
+    int64_t sum = row->bytes == 4 ? 0 : 128;
+    for (uint32_t k = 0; k < taps->count; k++) {
+        const uint32_t value = value_of(sampled, taps->at[k].texel, component);
+        sum += taps->at[k].weight * (row->is_signed ? (int64_t)(int32_t)value : (int64_t)value);
+    }
+    return (uint32_t)(sum >> 8);
+}
+
 static uint32_t blend(const lw_sampled *sampled, const lw_taps *taps, uint32_t component) {
     if (component >= sampled->texture->channels) return 0;
     if (is_srgb(sampled, component)) return blend_floats(sampled, taps, component, AS_SRGB);
+    if (is_integer(sampled)) return blend_integers(sampled, taps, component);
     return is_unit(sampled)
                ? blend_units(sampled, taps, component)
                : blend_floats(sampled, taps, component, sampled->texture->type == LW_TEXEL_f16 ? AS_HALF : AS_FLOAT);

@@ -52,8 +52,6 @@ static const char *check_reading(const lw_texture *t) {
     const lw_texel_row *row = &lw_texels[t->type];
     if (s->normalized_floats && !row->is_float && row->bytes == 4)
         return "texels of 32-bit integers are not read as floats";
-    if (s->filter == LW_FILTER_LINEAR && !row->is_float && !s->normalized_floats)
-        return "linear filtering of texels that are read as integers";
     if (s->srgb && (t->type != LW_TEXEL_u8 || !s->normalized_floats))
         return "sRGB is for u8 texels that are read as floats";
     if (t->image.kind == LW_IMAGE_LINEAR && s->normalized_coords)
