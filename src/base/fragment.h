@@ -25,7 +25,14 @@ typedef enum lw_fragment_kind {
     LW_FRAGMENT_WGMMA,
     LW_FRAGMENT_LDMATRIX
 } lw_fragment_kind;
-typedef enum lw_matrix_operand { LW_MATRIX_A, LW_MATRIX_B, LW_MATRIX_C, LW_MATRIX_E } lw_matrix_operand;
+typedef enum lw_matrix_operand {
+    LW_MATRIX_A,
+    LW_MATRIX_B,
+    LW_MATRIX_C,
+    LW_MATRIX_E,
+    LW_MATRIX_SA,
+    LW_MATRIX_SB
+} lw_matrix_operand;
 typedef enum lw_matrix_layout { LW_LAYOUT_row, LW_LAYOUT_column } lw_matrix_layout;
 
 /* What a bit of a row's or column's number is; LW_BIT_end: there are no more. */

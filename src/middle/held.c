@@ -18,11 +18,18 @@ static void add(list *l, uint32_t operand, lw_matrix_operand is, lw_held held, l
     l->held[l->count++] = held;
 }
 
+/* Small elements have the room that the operand's registers give them: bytes in .kind::f8f6f4. */
+static uint32_t room_of(const list *l, uint32_t operand, lw_element element, uint32_t count) {
+    enum { WARP_BITS = 32 * 32 };
+    const uint32_t bits = lw_elements[element].bits;
+    return bits < 8 ? l->match->operand_forms[operand].vector * WARP_BITS / count : bits;
+}
+
 static void add_matrix(list *l, uint32_t operand, lw_matrix_operand is, lw_element element, lw_matrix_layout layout,
                        uint32_t k) {
     const lw_matrix_shape s = l->match->matrices.shape;
-    const uint32_t bits = lw_elements[element].bits, rows = is == LW_MATRIX_B ? k : s.m,
-                   columns = is == LW_MATRIX_A ? k : s.n;
+    const uint32_t rows = is == LW_MATRIX_B ? k : s.m, columns = is == LW_MATRIX_A ? k : s.n,
+                   bits = room_of(l, operand, element, rows * columns);
     add(l, operand, is,
         (lw_held){.element = (uint8_t)element,
                   .bits = (uint8_t)bits,
@@ -32,22 +39,33 @@ static void add_matrix(list *l, uint32_t operand, lw_matrix_operand is, lw_eleme
         layout, bits);
 }
 
-/* Nibbles that serve elements of a: as many as the bits of their places number. */
-static void add_metadata(list *l, lw_element of_a) {
-    enum { E = 4, BITS = 4 };
-    add(l, E, LW_MATRIX_E, (lw_held){.bits = BITS, .registers = 1}, LW_LAYOUT_row, lw_elements[of_a].bits);
-    lw_held *e = &l->held[l->count - 1];
-    e->rows = (uint16_t)(1u << strlen((const char *)e->fragment->rows));
-    e->columns = (uint16_t)(1u << strlen((const char *)e->fragment->columns));
-    e->sets = (uint16_t)(1u << strlen((const char *)e->fragment->sets));
+/* One register of each lane, of which others than a selector names are there for nothing: its size is what the bits of
+ * places number. */
+static void add_selected(list *l, uint32_t operand, lw_matrix_operand is, lw_element element, uint32_t bits,
+                         uint32_t bits_of_a) {
+    add(l, operand, is, (lw_held){.element = (uint8_t)element, .bits = (uint8_t)bits, .registers = 1}, LW_LAYOUT_row,
+        bits_of_a);
+    lw_held *h = &l->held[l->count - 1];
+    const uint32_t all_elements = lw_log2(lw_fragment_elements(bits));
+    const struct {
+        const uint8_t *of;
+        uint16_t *size;
+    } parts[] = {{h->fragment->rows, &h->rows}, {h->fragment->columns, &h->columns}, {h->fragment->sets, &h->sets}};
+    for (uint32_t i = 0; i < LW_COUNT(parts); i++) {
+        uint32_t count = 0;
+        for (const uint8_t *bit = parts[i].of; *bit != LW_BIT_end; bit++) count += *bit == LW_BIT_E ? all_elements : 1;
+        *parts[i].size = (uint16_t)(1u << count);
+    }
 }
 
-/* d, a, b, c: the words that stand there, or those of wmma with f16, which has d and c alone. */
+/* d, a, b, c: the words that stand there, or those of wmma with f16, which has d and c alone. Behind them metadata and
+ * its selector; scale factors and theirs, two of both. */
 static void add_product(list *l) {
-    enum { D, A, B, C };
+    enum { D, A, B, C, REST, METADATA = 2, SCALES = 4, NIBBLE = 4, BYTE = 8 };
     const lw_matrix_words *words = &l->match->matrices;
     const uint8_t *w = words->elements, f16[] = {w[0], LW_ELEMENT_f16, LW_ELEMENT_f16, w[1]};
-    const bool sparse = l->match->operands_max > C + 1;
+    const bool scaled = words->element_count == LW_MATRIX_WORDS,
+               sparse = l->match->operands_max > REST + (scaled ? SCALES : 0);
     if (words->element_count == 2) w = f16;
     if (l->match->form->lower == LW_LOWER_mma)
         l->kind = words->shape.m == 8 && w[A] == LW_ELEMENT_f16 ? LW_FRAGMENT_QUAD : LW_FRAGMENT_MMA;
@@ -56,7 +74,11 @@ static void add_product(list *l) {
     add_matrix(l, A, LW_MATRIX_A, (lw_element)w[A], (lw_matrix_layout)words->layouts[0], sparse ? k / 2 : k);
     add_matrix(l, B, LW_MATRIX_B, (lw_element)w[B], (lw_matrix_layout)words->layouts[1], k);
     add_matrix(l, C, LW_MATRIX_C, (lw_element)w[C], LW_LAYOUT_row, k);
-    if (sparse) add_metadata(l, (lw_element)w[A]);
+    if (sparse) add_selected(l, REST, LW_MATRIX_E, LW_ELEMENT_none, NIBBLE, l->held[A].bits);
+    if (!scaled) return;
+    const uint32_t scales = sparse ? REST + METADATA : REST;
+    add_selected(l, scales, LW_MATRIX_SA, (lw_element)w[REST], BYTE, 0);
+    add_selected(l, scales + SCALES / 2, LW_MATRIX_SB, (lw_element)w[REST], BYTE, 0);
 }
 
 /* .layout says how the matrix lies in memory, and nothing of who holds it. */
@@ -69,11 +91,18 @@ static void add_in_memory(list *l, uint32_t operand) {
     add_matrix(l, operand, is, (lw_element)words->elements[0], LW_LAYOUT_row, words->shape.k);
 }
 
-/* Matrices of 8 rows of 16 bytes: of two-byte elements, as they are numbered where no .trans turns them. */
-static void add_eights(list *l, uint32_t operand, uint32_t matrices, bool transposed) {
+/* Matrices of 8 rows of 16 bytes, or of 16: as they lie in memory, where no .trans turns them. */
+static void add_lines(list *l, uint32_t operand, bool transposed) {
+    const lw_matrix_shape shape = l->match->matrices.shape;
+    const uint32_t registers = l->match->operand_forms[operand].vector, bits = shape.m == 8 && shape.n == 8 ? 16 : 8,
+                   each = shape.m == 16 && shape.n == 16 ? 2 : 1;
     add(l, operand, LW_MATRIX_C,
-        (lw_held){.bits = 16, .registers = (uint8_t)matrices, .rows = 8, .columns = 8, .sets = (uint16_t)matrices},
-        transposed ? LW_LAYOUT_column : LW_LAYOUT_row, 16);
+        (lw_held){.bits = (uint8_t)bits,
+                  .registers = (uint8_t)registers,
+                  .rows = (uint16_t)(8 * each),
+                  .columns = (uint16_t)(128 / bits),
+                  .sets = (uint16_t)(registers / each)},
+        transposed ? LW_LAYOUT_column : LW_LAYOUT_row, bits);
 }
 
 uint32_t lw_matrices_held(const lw_match *match, lw_held held[LW_HELD_MOST], lw_fragment_kind *kind) {
@@ -86,10 +115,8 @@ uint32_t lw_matrices_held(const lw_match *match, lw_held held[LW_HELD_MOST], lw_
     case LW_LOWER_wmma_load:
     case LW_LOWER_wmma_store: l.kind = LW_FRAGMENT_WMMA, add_in_memory(&l, is_store); break;
     case LW_LOWER_ldmatrix:
-    case LW_LOWER_stmatrix:
-        add_eights(&l, is_store, match->operand_forms[is_store].vector, match->mode.transposed == LW_MOD_trans);
-        break;
-    case LW_LOWER_movmatrix: add_eights(&l, 0, 1, true), add_eights(&l, 1, 1, false); break;
+    case LW_LOWER_stmatrix: add_lines(&l, is_store, match->mode.transposed == LW_MOD_trans); break;
+    case LW_LOWER_movmatrix: add_lines(&l, 0, true), add_lines(&l, 1, false); break;
     default: break;
     }
     if (kind) *kind = l.kind;

@@ -13,9 +13,9 @@ typedef struct lw_held {
     uint8_t bits;                /* of an element in its register */
     uint8_t registers;           /* of each lane */
     uint16_t rows, columns;      /* of a, which is sparse, what is stored; of metadata, nibbles */
-    uint16_t sets;               /* how many matrices of that size */
+    uint16_t sets;               /* how many matrices of that size; of metadata and scale factors one counts */
 } lw_held;
-enum { LW_HELD_MOST = 5 };
+enum { LW_HELD_MOST = 7 };
 
 /* Those of a spelling, in the order of its operands; how many there are: none for what holds no matrix, or is not
  * executed. `kind`, where it is not NULL, gets the kind of its fragments. */

@@ -37,36 +37,60 @@ static uint32_t register_of(lw_lower *l, const lw_instruction *i, uint32_t opera
 
 /* ---- mma -------------------------------------------------------------------------------------------------------- */
 
-enum { SELECTOR = LW_MMA_OPERANDS }; /* operands of the instruction stand in the order of LW_MMA_D … */
+enum { SELECTOR = 5 }; /* of a sparse a */
 
 /* From row to row, column to column and matrix to matrix of an operand's array. */
 static lw_fragment_place strides_of(const lw_held *held) {
     const uint32_t all = (uint32_t)held->rows * held->columns;
-    return held->is == LW_MATRIX_B ? (lw_fragment_place){1, held->rows, all}
-                                   : (lw_fragment_place){held->columns, 1, all};
+    return held->is == LW_MATRIX_B || held->is == LW_MATRIX_SB ? (lw_fragment_place){1, held->rows, all}
+                                                               : (lw_fragment_place){held->columns, 1, all};
 }
 
-/* Returns how many groups of lanes have metadata, of which a selector names one. */
-static uint32_t make_form(lw_matrix_form *form, const lw_match *match) {
+/* Which operand of the operation a matrix is. */
+static uint32_t operand_of(const lw_held *held) {
+    switch ((lw_matrix_operand)held->is) {
+    case LW_MATRIX_E: return LW_MMA_E;
+    case LW_MATRIX_SA: return LW_MMA_SA;
+    case LW_MATRIX_SB: return LW_MMA_SB;
+    default: return held->operand; /* in the order of LW_MMA_D … */
+    }
+}
+
+/* The factors of .mxf8f6f4 and .mxf4 are for 32 products each. */
+static uint8_t scales_of(const lw_matrix_form *form, const lw_matrix_words *words) {
+    enum { EACH = 32 };
+    const uint32_t products = form->of[LW_MMA_E].registers ? form->k / 2 : form->k;
+    return words->scales ? words->scales : (uint8_t)(products / EACH);
+}
+
+/* Returns how many groups of lanes have metadata, of which a selector names one. `from` gets the operand of the
+ * instruction for each one of the operation. */
+static uint32_t make_form(lw_matrix_form *form, const lw_match *match, uint8_t from[LW_MMA_OPERANDS]) {
     const lw_matrix_words *words = &match->matrices;
     lw_held held[LW_HELD_MOST];
     lw_fragment_kind kind;
     const uint32_t count = lw_matrices_held(match, held, &kind);
+    uint32_t selectors = 0;
     memset(form, 0, sizeof *form); /* it is compared */
     form->m = words->shape.m, form->n = words->shape.n, form->k = words->shape.k;
     form->how = match->how;
     form->exclusive = match->mode.op == LW_MOD_xor;
-    for (uint32_t k = 0; k < count; k++) {
-        form->of[k].registers = held[k].registers;
-        form->of[k].element = held[k].element;
-        form->of[k].bits = held[k].bits;
-        form->of[k].map = lw_fragment_map_of(held[k].fragment, held[k].bits, strides_of(&held[k]));
+    form->of_kind = words->of_kind;
+    for (uint32_t h = 0; h < count; h++) {
+        const uint32_t k = operand_of(&held[h]);
+        from[k] = held[h].operand;
+        form->of[k].registers = held[h].registers;
+        form->of[k].element = held[h].element;
+        form->of[k].bits = held[h].bits;
+        form->of[k].map = lw_fragment_map_of(held[h].fragment, held[h].bits, strides_of(&held[h]));
+        if (k == LW_MMA_E) selectors = held[h].sets;
     }
+    if (form->of[LW_MMA_SA].registers) form->scales = scales_of(form, words);
     if (lw_elements[form->of[LW_MMA_D].element].bits != 32 || form->of[LW_MMA_D].element == LW_ELEMENT_f32)
         form->how &= LW_FLOAT_ROUNDING; /* .satfinite of floating point changes nothing on an H200 */
     form->kind = (uint8_t)kind;
     form->sets = held[LW_MMA_D].sets;
-    return count > LW_MMA_E ? held[LW_MMA_E].sets : 0;
+    return selectors;
 }
 
 static lw_class class_of(const lw_matrix_form *form, uint32_t operand) {
@@ -87,15 +111,44 @@ static bool is_refused(const lw_instruction *i) {
            words->elements[1] == LW_ELEMENT_f32;
 }
 
+static uint32_t word(lw_lower *l, uint32_t value) { return lw_lower_const(l, LW_CLASS_32, value); }
+static uint32_t wide(lw_lower *l, uint64_t value) { return lw_lower_const(l, LW_CLASS_64, value); }
+static uint32_t both(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b) {
+    return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
+}
+
+/* The four selectors of scale factors in one word, each behind its factors as two elements; larger ones stay too large.
+ */
+static uint32_t selectors_of(lw_lower *l, const lw_instruction *i, const uint8_t from[LW_MMA_OPERANDS]) {
+    enum { MOST = (1u << LW_SCALE_BITS) - 1 };
+    uint32_t all = word(l, 0);
+    for (uint32_t k = 0; k < LW_SCALE_SELECTORS && !l->failed; k++) {
+        const uint32_t operand = from[k < 2 ? LW_MMA_SA : LW_MMA_SB] + 1u;
+        const uint32_t one = lw_lower_resize(l, register_of(l, i, operand, k % 2, LW_CLASS_16), LW_CLASS_32, false);
+        const uint32_t part = both(l, LW_LANE_min_u32, one, word(l, MOST));
+        all = both(l, LW_LANE_or_b32, all, both(l, LW_LANE_shl_b32, part, word(l, k * LW_SCALE_BITS)));
+    }
+    return all;
+}
+
+/* What is not known until the launch is looked at then. */
+static void check_selectors(lw_lower *l, const lw_matrix_form *form, uint32_t selectors) {
+    const lw_register *known = &l->vregs.at[selectors];
+    if (known->is_const && lw_scale_selectors_fit((uint32_t)known->value, form->scales)) return;
+    lw_op *op = lw_lower_op(l, LW_OP_selectors);
+    op->a = selectors, op->c = form->scales;
+}
+
 static void multiply(lw_lower *l, const lw_instruction *i) {
     enum { MOST = 16 }; /* registers of an operand */
     lw_matrix_form form;
-    uint32_t listed[LW_MMA_OPERANDS * MOST], count = 0;
+    uint8_t from[LW_MMA_OPERANDS];
+    uint32_t listed[LW_MMA_OPERANDS * MOST], count = 0, scales = LW_NO_SLOT;
     if (is_refused(i)) {
         lw_lower_error(l, i);
         return;
     }
-    const uint32_t selectors = make_form(&form, i->match);
+    const uint32_t selectors = make_form(&form, i->match, from);
     if (selectors) {
         const uint64_t selector = i->operands[SELECTOR].value;
         if (selector >= selectors) {
@@ -106,9 +159,11 @@ static void multiply(lw_lower *l, const lw_instruction *i) {
     }
     for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++)
         for (uint32_t r = 0; r < form.of[k].registers && !l->failed; r++)
-            listed[count++] = register_of(l, i, k, r, class_of(&form, k));
+            listed[count++] = register_of(l, i, from[k], r, class_of(&form, k));
+    if (form.scales && !l->failed) listed[count++] = scales = selectors_of(l, i, from);
     if (l->failed) return;
     lw_lower_come_together(l);
+    if (form.scales) check_selectors(l, &form, scales);
     const uint32_t first = l->lists.count;
     for (uint32_t k = 0; k < count; k++) LW_PUSH(l->arena, l->lists) = listed[k];
     const uint32_t at = place_form(l, &form);
@@ -121,6 +176,13 @@ void lw_lower_mma(lw_lower *l, const lw_instruction *i) { multiply(l, i); }
 void lw_lower_wmma(lw_lower *l, const lw_instruction *i) { multiply(l, i); }
 
 /* ---- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------- */
+
+static uint32_t move_of(const lw_match *match) {
+    const lw_matrix_words *words = &match->matrices;
+    const bool columns = match->mode.transposed == LW_MOD_trans, bytes = words->shape.m == 16;
+    return (columns ? LW_MOVE_COLUMNS : 0) | (bytes ? LW_MOVE_BYTES : 0) | (words->unpacked == 6 ? LW_MOVE_OF_6 : 0) |
+           (words->unpacked == 4 ? LW_MOVE_OF_4 : 0);
+}
 
 static void move_matrices(lw_lower *l, const lw_instruction *i, uint16_t code, uint32_t matrices, uint32_t address) {
     const uint32_t count = count_of(i, matrices);
@@ -136,7 +198,7 @@ static void move_matrices(lw_lower *l, const lw_instruction *i, uint16_t code, u
     lw_op *op = lw_lower_op(l, code);
     op->d = at.d, op->a = at.a, op->imm = at.imm;
     op->c = lw_memory_pack(form);
-    op->e = i->match->mode.transposed == LW_MOD_trans;
+    op->e = move_of(i->match);
 }
 
 void lw_lower_ldmatrix(lw_lower *l, const lw_instruction *i) { move_matrices(l, i, LW_OP_ldmatrix, 0, 1); }
@@ -165,12 +227,6 @@ typedef struct tile {
     uint32_t lines[LW_WARP_LANES]; /* 1 + what the lane's first element would have for an address, were it so many lines
                                       on; 0: nobody has asked */
 } tile;
-
-static uint32_t word(lw_lower *l, uint32_t value) { return lw_lower_const(l, LW_CLASS_32, value); }
-static uint32_t wide(lw_lower *l, uint64_t value) { return lw_lower_const(l, LW_CLASS_64, value); }
-static uint32_t both(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b) {
-    return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
-}
 
 static bool is_of_lane(uint8_t bit) { return bit >= LW_BIT_L0 && bit < LW_BIT_R0; }
 

@@ -293,6 +293,13 @@ static void put_warp(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
                    LW_WARP_LANES);
 }
 
+static void put_selectors(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    lw_text_printf(out, "scale factors are selected by {%u, %u} and {%u, %u}", trap->detail & 0xff,
+                   trap->detail >> 8 & 0xff, trap->detail >> 16 & 0xff, trap->detail >> 24);
+    lw_text_puts(out, trap->size ? ", and lanes of the warp differ" : ", which name none");
+}
+
 static void put_warpgroup(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     (void)grid;
     lw_text_printf(out, "%u of the %d threads of the warpgroup execute an instruction that needs all of them",

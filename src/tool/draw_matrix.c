@@ -73,8 +73,7 @@ static void put_title(lw_text *out, const board *b) {
     lw_held one = *b->held;
     one.sets = 1;
     lw_held_print_size(out, &one);
-    if (b->held->sets > 1)
-        lw_text_printf(out, ", %s %u of %u", one.is == LW_MATRIX_E ? "selector" : "matrix", b->set, b->held->sets);
+    if (b->held->sets > 1) lw_text_printf(out, ", %s %u of %u", lw_held_set_name(&one), b->set, b->held->sets);
 }
 
 static void put_remark(lw_text *out, const board *b) {

@@ -118,7 +118,7 @@ static int settle_form(lw_eval *e) {
     const char *name = e->instruction->mnemonic->text, *never = lw_ptx_refusal(name);
     if (!m->executable) return refuse(e, LW_D_not_executable, NULL, name, never ? ": " : "", never ? never : "", "");
     const lw_form *form = m->form;
-    e->version = 90, e->target = 100;
+    e->version = 90, e->target = m->sm > 100 ? m->sm : 100;
     if (form->gone_isa && form->gone_isa <= 10) { /* what no version has for others than the first targets */
         e->target = 13, e->portable = true;
     } else if (form->gone_isa) { /* the newest that still has it */

@@ -15,6 +15,15 @@ void lw_held_print_size(lw_text *out, const lw_held *held) {
     else lw_text_printf(out, "b%u", held->bits);
 }
 
+const char *lw_held_set_name(const lw_held *held) {
+    switch ((lw_matrix_operand)held->is) {
+    case LW_MATRIX_E: return "selector";
+    case LW_MATRIX_SA:
+    case LW_MATRIX_SB: return "thread-id";
+    default: return "matrix";
+    }
+}
+
 /* ---- Formulas ---------------------------------------------------------------------------------------------------- */
 
 /* Bits of one number that stand side by side. */
@@ -71,7 +80,10 @@ void lw_held_explain(lw_text *out, const lw_match *match) {
         lw_text_printf(out, ", i to %u: ", h->registers * lw_fragment_elements(h->bits) - 1);
         put_formula(out, "row", h->fragment->rows, h);
         put_formula(out, ", column", h->fragment->columns, h);
-        if (h->sets > 1) put_formula(out, h->is == LW_MATRIX_E ? ", selector" : ", matrix", h->fragment->sets, h);
+        if (h->sets > 1) {
+            lw_text_puts(out, ", ");
+            put_formula(out, lw_held_set_name(h), h->fragment->sets, h);
+        }
         lw_text_puts(out, "\n");
     }
 }

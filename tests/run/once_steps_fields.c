@@ -416,6 +416,11 @@ static void mma_case(trial *t) {
     t->op.d = 0, t->op.a = registers[0], t->op.b = count - registers[0], t->op.imm = MATRICES;
     t->op.c = lw_memory_pack((lw_memory_form){.slot = LW_CLASS_32});
 }
+/* Of what there is to select in any: the first ones. */
+static void selectors_case(trial *t) {
+    t->whole = true;
+    t->op.a = reads(t, 32), put(t->op.a, 32, 0), t->op.c = 1u << t->variant % 3;
+}
 static void matrix_move_case(trial *t) {
     const lw_memory_form form = {.window = t->variant & 1 ? LW_WINDOW_shared : LW_WINDOW_generic,
                                  .address = 2,
@@ -527,6 +532,7 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_atom_wide] = atom_wide_case,
     [LW_OP_whole] = nothing,
     [LW_OP_mma] = mma_case,
+    [LW_OP_selectors] = selectors_case,
     [LW_OP_ldmatrix] = matrix_move_case,
     [LW_OP_stmatrix] = matrix_move_case,
     [LW_OP_movmatrix] = turn_case,
@@ -833,6 +839,7 @@ static void expect_results(const trial *t, const outcome *a, const outcome *b, l
 static bool may_be_guarded(uint16_t code) {
     switch (code) {
     case LW_OP_whole:
+    case LW_OP_selectors:
     case LW_OP_mma:
     case LW_OP_ldmatrix:
     case LW_OP_stmatrix:

@@ -219,13 +219,22 @@ class Matrices(cli.Case):
         texts = [t.text for t in root.iter(SVG + "text")]
         self.assertEqual(len([t for t in texts if re.fullmatch(r"\d+:[a-d]\d,[a-d]\d", t)]), len(fields))
 
+    def test_scale_factors(self):
+        """Manual, section 9.7.14.3: of a row of A one thread of a pair has them, of a column of B one of four; of bytes, loaded by columns, four lines are a word."""
+        text = self.shows(["draw", "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e2m1.e4m3.f32.ue8m0"])[1]
+        self.assertIn("scale-a-data: 16 x 4 of ue8m0, thread-id 1 of 2\n    0\n  0 2:scale-a-data0-3\n  1 6:scale-a-data0-3\n", text)
+        self.assertRegex(text, r"scale-b-data: 4 x 8 of ue8m0, thread-id 3 of 4\n.*\n  0 3:scale-b-data0-3 +7:scale-b-data0-3 ")
+        text = self.shows(["draw", "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8"])[1]
+        self.assertRegex(text, r"d: 16 x 16 of b8\n(.*\n)\s+0 0:d0-3 +4:d0-3 ")
+        self.assertIn(" 12 3:d0-3 ", text)
+
     def test_faults(self):
         mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
         self.shows(["draw", mma, "--b", "1"], 2, err=["error[LW6003]", "only a shuffle has it"])
         self.shows(["draw", mma, "-m", "1"], 2, err=["--membermask", "only a shuffle has it"])
         self.shows(["draw", mma, "-o", "no/x.svg"], 5, err=["LW6001"])
         self.shows(["draw", "mma.sync"], 1, err=["<instruction>:1:4: error[LW2101]"])
-        self.shows(["draw", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32"], 2, err=["LW6056", "no matrices"])
+        self.shows(["draw", "tcgen05.wait::ld.sync.aligned"], 2, err=["LW6056", "no matrices"])
 
 
 if __name__ == "__main__":

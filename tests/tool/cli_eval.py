@@ -279,8 +279,17 @@ class Faults(Case):
         self.fault(["atom.global.add.u32", "1", "2"], 2, 1, 6051, "memory")
         self.fault(["bra", "1"], 2, 1, 6051, "flow")
         self.fault(["membar.gl"], 2, 1, 6051, "no result")
-        small = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e3m2.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3}"
-        self.fault([small, *"1" * 10], 1, 1, 3000)
+        self.fault(["multimem.ld_reduce.global.add.u32 d, [a]", "1"], 2, 1, 6051, "memory")
+
+    def test_newest_targets(self):
+        """32 products of 1 by 1 and a c of 1; a scale factor of 2 for all of them, in byte 2."""
+        small = "mma.sync.aligned.m16n8k32.row.col.kind::{}.f32.e3m2.e3m2.f32{} {{d0, d1, d2, d3}}, {{a0, a1, a2, a3}}, {{b0, b1}}, {{c0, c1, c2, c3}}"
+        values = ["0x0c0c0c0c"] * 6 + ["0x3f800000"] * 4
+        out = self.shows(["eval", small.format("f8f6f4", ""), *values])[1]
+        self.assertEqual(re.findall(r"d\d +hex +(\w+)", out), ["0x42040000"] * 4)
+        scaled = small.format("mxf8f6f4.block_scale", ".ue8m0") + ", s, {2, 1}, t, {0, 3}"
+        out = self.shows(["eval", scaled, *values, "0x800000", "0x7f"])[1]
+        self.assertEqual(re.findall(r"d\d +hex +(\w+)", out), ["0x42820000"] * 4)
 
     def test_texts(self):
         for text in ("", " ;", "x:", "{ }", ".reg .b32 %r1", "and.b32 d, a, b; or.b32 d, a, b", "} }", "/*", "\"", "\n\n", "x" * 5000):

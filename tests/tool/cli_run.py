@@ -155,9 +155,6 @@ class Kernels(cli.Case):
             (90, "multimem.red.global.add.u32 [%a], %r;", "multicast object"), (90, "multimem.st.u32 [%a], %r;", "multicast object"),
             (90, "multimem.ld_reduce.global.add.u32 %r, [%a];", "multicast object"),
             (100, "tcgen05.wait::ld.sync.aligned;", "no tensor cores"),
-            (120, "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e3m2.f32 {%f, %f, %f, %f}, {%r, %r, %r, %r}, {%r, %r}, {%f, %f, %f, %f};",
-             "no text says how its sums are rounded"),
-            (100, "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r, %r}, [%a];", "which lane gets what"),
             (100, "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%r], [%a, {%r, %r, %r, %r, %r}], [%r];", "rows by their numbers"),
         ]
         for target, instruction, why in refused:

@@ -34,10 +34,18 @@ MASKS = {"f16": [ALL] + HALVES((0x87FF, 0x3800), (0xBFFF, 0), (0xFC00, 0)),
          "s32": [ALL, (0x80000FFF, 0), (0x7FFFFFFF, 0x7FFFF000), (0x80000FFF, 0x80000000)]}
 MASKS["tf32"] = MASKS["f32"]
 MASK_KINDS = list(MASKS)
+SMALL = ("e3m2", "e2m3", "e2m1")
+LATER_MASKS = {"small": [ALL] + BYTES((0x7C, 0), (0xB7, 4), (0x24, 0x10)), "ue8m0": [ALL] + BYTES((3, 0x7C), (0x1F, 0x60), (0x81, 0x7E)),
+               "ue4m3": [ALL] + BYTES((0x0F, 0x30), (0x3F, 0), (0x78, 0))}  # only in files that have such elements
+EVERY_MASK = [*MASK_KINDS, *LATER_MASKS]
 
 
 def masks_of(kind):
-    return kind if kind in MASKS else "int"
+    return "small" if kind in SMALL else kind if kind in MASKS or kind in LATER_MASKS else "int"
+
+
+def masks_at(kind):
+    return EVERY_MASK.index(masks_of(kind)) * 8 * WARPS
 
 
 # ---- what the kernels compute, too ----------------------------------------------------------------------------------
@@ -49,7 +57,7 @@ def mixed(x):
 
 
 def word(who, key, kind, warp):
-    taken, given = MASKS[masks_of(kind)][warp]
+    taken, given = (MASKS | LATER_MASKS)[masks_of(kind)][warp]
     return mixed(who * 0x9E3779B1 + key * 0x7FEB352D & WORD) & taken | given
 
 
@@ -178,6 +186,16 @@ def kinds_of(mnemonic):
     return found if len(found) == 4 else [found[0], "f16", "f16", found[1]] if len(found) == 2 else found
 
 
+def bits_of(mnemonic, kind):
+    """That an element has in its register."""
+    return 8 if kind in SMALL and "f8f6f4" in mnemonic else model.BITS[kind]
+
+
+def number_of(mnemonic, kind, bits):
+    """The element of what has its room: e2m1 is in the middle of a byte."""
+    return bits >> 2 & 15 if kind == "e2m1" and bits_of(mnemonic, kind) == 8 else bits & 63 if kind in SMALL else bits
+
+
 def lanes_of(registers, bits):
     """Elements of a lane from its registers."""
     if bits >= 32:
@@ -218,6 +236,9 @@ def function_of(mnemonic, kinds):
         return lambda x, y, z: z + sum(p ^ q if xor else p & q for p, q in zip(x, y)) & WORD
     if a[0] in "su":
         return lambda x, y, z: model.integers((a, b), x, y, z, clamps)
+    if ".kind::" in mnemonic:
+        numbers = lambda kind, elements: [number_of(mnemonic, kind, x) for x in elements]
+        return lambda x, y, z, *scales: model.scaled((a, b), numbers(a, x), numbers(b, y), z, d, *scales)
     if a in ("e4m3", "e5m2"):
         return lambda x, y, z: model.bytewise((a, b), x, y, z, d)
     if mnemonic.startswith("wmma") and a == "f16":
@@ -237,8 +258,7 @@ class Registers:
         self.names = [f"%{name}{'x' if self.wide else ''}{r}" for r in range(count)]
 
     def text(self):
-        mask = MASK_KINDS.index(masks_of(self.kind)) * 8 * WARPS
-        lines = [f"ld.const.v2.b32 {{%and, %or}}, [%masks+{mask}];"]
+        lines = [f"ld.const.v2.b32 {{%and, %or}}, [%masks+{masks_at(self.kind)}];"]
         for r, name in enumerate(self.names):
             if self.wide:
                 lines += [f"call (%lo), word, (%t, {self.key + 2 * r}, %and, %or);", f"call (%hi), word, (%t, {self.key + 2 * r + 1}, %and, %or);",
@@ -274,16 +294,16 @@ def fold_values(registers, wide, first=0):
     return total & WORD
 
 
-def dense(mnemonic, kinds, counts, values):
+def dense(mnemonic, kinds, counts, values, scales):
     """d of one warp, by lanes, of operands by lanes."""
     m, n, k = shape_of(mnemonic)
-    bits = [model.BITS[kind] for kind in kinds]
+    bits = [bits_of(mnemonic, kind) for kind in kinds]
     element = function_of(mnemonic, kinds)
     if (m, kinds[1]) == (8, "f16"):
         return quads(mnemonic, kinds, counts, values)
     place = lambda operand, size: lambda lane, index: model.place_mma(operand, size, lane, index)
     a, b, c = (matrix(values[o], bits[o], place("abc"[o - 1], bits[o]), *((m, k), (k, n), (m, n))[o - 1]) for o in (1, 2, 3))
-    d = [[element(a[i], [row[j] for row in b], c[i][j]) for j in range(n)] for i in range(m)]
+    d = [[element(a[i], [row[j] for row in b], c[i][j], *scales(i, j)) for j in range(n)] for i in range(m)]
     return fragments(d, bits[0], counts[0], place("c", bits[0]))
 
 
@@ -308,9 +328,9 @@ def quads(mnemonic, kinds, counts, values):
     return result
 
 
-def sparse(mnemonic, kinds, counts, values, metadata, selector):
+def sparse(mnemonic, kinds, counts, values, scales, metadata, selector):
     m, n, k = shape_of(mnemonic)
-    bits = [model.BITS[kind] for kind in kinds]
+    bits = [bits_of(mnemonic, kind) for kind in kinds]
     element = function_of(mnemonic, kinds)
     place = lambda operand, size: lambda lane, index: model.place_mma(operand, size, lane, index)
     a, b, c = (matrix(values[o], bits[o], place("abc"[o - 1], bits[o]), *((m, k // 2), (k, n), (m, n))[o - 1]) for o in (1, 2, 3))
@@ -318,7 +338,7 @@ def sparse(mnemonic, kinds, counts, values, metadata, selector):
     def row(i):
         places = [model.metadata_place(bits[1], k, i, q, selector) for q in range(model.nibbles(bits[1], k))]
         chosen = [metadata[lane][0] >> at & 15 for lane, at in places]
-        return [element(a[i], model.select(bits[1], chosen, columns[j]), c[i][j]) for j in range(n)]
+        return [element(a[i], model.select(bits[1], chosen, columns[j]), c[i][j], *scales(i, j)) for j in range(n)]
     return fragments([row(i) for i in range(m)], bits[0], counts[0], place("c", bits[0]))
 
 
@@ -343,7 +363,41 @@ def mma_cases(ids, most):
 
 def selectors(mnemonic, kind):
     """How many lanes of four, or pairs of them, can have the metadata."""
-    return {4: 4, 8: 2, 16: 1}[model.nibbles(model.BITS[kind], shape_of(mnemonic)[2])]
+    return {4: 4, 8: 2, 16: 1}[model.nibbles(bits_of(mnemonic, kind), shape_of(mnemonic)[2])]
+
+
+class Scales:
+    """Scale factors of an instruction, if it has any: those of a are in %row, those of b in %mine; who has them, and in which bytes."""
+
+    def __init__(self, mnemonic, number):
+        self.kind = next((word for word in mnemonic.split(".") if word.startswith("ue")), None)
+        said = re.search(r"scale_vec::(\d)X", mnemonic)
+        self.count = int(said[1]) if said else 1 if "mxf8f6f4" in mnemonic else 2
+        self.key = {operand: 5000 + 2 * number + k for k, operand in enumerate("ab")}
+        byte = {1: (0, 1, 2, 3), 2: (0, 2, 2, 0), 4: (0, 0, 0, 0)}[self.count]
+        self.chosen = {"a": (byte[number % 4], (number // 2 + 1) % 2), "b": (byte[(number // 3 + 2) % 4], (number + 1) % 4)}
+        self.in_registers = number % 2 == 1
+
+    def text(self):
+        if not self.kind:
+            return [], "", []
+        before = [f"ld.const.v2.b32 {{%and, %or}}, [%masks+{masks_at(self.kind)}];", f"call (%row), word, (%t, {self.key['a']}, %and, %or);",
+                  f"call (%mine), word, (%t, {self.key['b']}, %and, %or);"]
+        values = [str(value) for operand in "ab" for value in self.chosen[operand]]
+        if not self.in_registers:
+            return before, f", %row, {{{values[0]}, {values[1]}}}, %mine, {{{values[2]}, {values[3]}}}", []
+        moves = [f"mov.b16 %y{k}, {value};" for k, value in enumerate(values)]
+        return before + ["{", ".reg .b16 %y<4>;"] + moves, ", %row, {%y0, %y1}, %mine, {%y2, %y3}", ["}"]
+
+    def of(self, warp):
+        """What an element of d needs of them."""
+        if not self.kind:
+            return lambda i, j: ()
+        def factors(operand, line):
+            byte, thread = self.chosen[operand]
+            data = word(LANES * warp + model.scale_place(operand, line, thread), self.key[operand], self.kind, warp)
+            return [data >> 8 * (byte + k) & 0xFF for k in range(self.count)]
+        return lambda i, j: (self.kind, factors("a", i), factors("b", j))
 
 
 def mma_case(row, mnemonic, kinds, operands, number):
@@ -354,15 +408,17 @@ def mma_case(row, mnemonic, kinds, operands, number):
     chosen = re.search(r"f:imm\(0(?:\.\.(\d))?\)", row.operands)
     selector = number % selectors(mnemonic, kinds[1]) if chosen else 0
     last = f", %e, {selector}" if chosen else ""
-    lines = [f"{mnemonic} {', '.join('{' + ', '.join(names) + '}' for names in lists)}{last};"] + ["mov.b32 %sum, 0;"] + fold_text(d, wide)
+    scales = Scales(mnemonic, number)
+    before, behind, after = scales.text()
+    lines = before + [f"{mnemonic} {', '.join('{' + ', '.join(names) + '}' for names in lists)}{last}{behind};"] + after + ["mov.b32 %sum, 0;"] + fold_text(d, wide)
     def sums():
         for warp in range(WARPS):
             values = [None] + [operand.values(warp, count) for operand, count in zip(operands, counts[1:])]
             if chosen:
                 metadata = [[mixed((LANES * warp + lane) * 0x9E3779B1 & WORD)] for lane in range(LANES)]
-                yield fold_values(sparse(mnemonic, kinds, counts, values, metadata, selector), wide)
+                yield fold_values(sparse(mnemonic, kinds, counts, values, scales.of(warp), metadata, selector), wide)
             else:
-                yield fold_values(dense(mnemonic, kinds, counts, values), wide)
+                yield fold_values(dense(mnemonic, kinds, counts, values, scales.of(warp)), wide)
     return lines, sums
 
 
@@ -434,8 +490,7 @@ def wmma_case(row, mnemonic, loads, number):
         stride = along + 128 // model.BITS[kind] if (number + o) % 3 else 0
         tile = tiles[operand] = Tile(kind, height, width, layout_of[operand], stride, 4 * number + o)
         base = SPACES[space]
-        mask = MASK_KINDS.index(masks_of(kind)) * 8 * WARPS
-        lines += [f"ld.const.v2.b32 {{%and, %or}}, [%masks+{mask}];",
+        lines += [f"ld.const.v2.b32 {{%and, %or}}, [%masks+{masks_at(kind)}];",
                   f"call fill, ({'%far' if space == '.global' else '%near'}, %warp, {tile.key}, %and, %or);"]
         name, other = moved("store" if operand == "d" else "load", operand, layout_of[operand], shape, space, kind, loads)
         count = count_of(row, mnemonic, operand)
@@ -487,8 +542,8 @@ def move_cases(ids, most):
 
 def move_case(mnemonic, number):
     words, key = mnemonic.split("."), 8 * number + 1
-    count = int(next((w[1:] for w in words if re.fullmatch(r"x\d", w)), 1))
-    turned = "trans" in words
+    count = int(next((w[1:] for w in words if re.fullmatch(r"x\d", w)), 1)) * (2 if "m16n16" in words else 1)
+    turned, bytewise = "trans" in words, "m8n8" not in words
     address = "%mine" if ".shared" in mnemonic else "%mine_near"
     names = ["{" + ", ".join(f"%d{r}" for r in range(count)) + "}", "{" + ", ".join(f"%a{r}" for r in range(count)) + "}"]
     fill = [f"call fill, (%near, %warp, {key}, -1, 0);"]
@@ -503,6 +558,13 @@ def move_case(mnemonic, number):
         lines = fill + at + begin + [f"{mnemonic} {names[0]}, [{address}];"] + fold
     else:
         lines = fill + own + at + begin + [f"{mnemonic} [{address}], {names[1]};", "call (%sum), fold_region, (%sum, %near);"]
+    bits = 6 if "b6x16_p32" in words else 4 if "b4x16_p64" in words else 8
+    def byte_of(lane, r, b):
+        """Line and element of byte b of register r of a lane, of matrices of bytes."""
+        g, t = lane // 4, lane % 4
+        if "m16n16" in words:
+            return 16 * (r // 2) + 4 * t + b, g + 8 * (r % 2)
+        return (8 * r + g, 4 * t + b) if "m8n16" in words else (8 * r + 2 * t + b % 2, g + 8 * (b // 2))
     def half_of(lane, part):
         """Row and column of a matrix, of half `part` of a lane's register."""
         i, k = lane // 4, 2 * (lane % 4) + part
@@ -512,7 +574,15 @@ def move_case(mnemonic, number):
             memory = [mixed((REGION * warp + k) * 0x9E3779B1 + key * 0x7FEB352D & WORD) for k in range(REGION)]
             have = [[mixed((LANES * warp + lane) * 0x9E3779B1 + (key + 1 + r) * 0x7FEB352D & WORD) for r in range(count)] for lane in range(LANES)]
             places, result = row_places(key), [[0] * count for _ in range(LANES)]
-            for lane, r, part in itertools.product(range(LANES), range(count), (0, 1)):
+            for lane, r, b in itertools.product(range(LANES), range(count), range(4) if bytewise else ()):
+                line, k = byte_of(lane, r, b)
+                at, shift = places[line] + k // 4, 8 * (k % 4)
+                if words[0] == "ldmatrix":
+                    whole = sum(memory[places[line] + w] << 32 * w for w in range(4))
+                    result[lane][r] |= (whole >> bits * k & (1 << bits) - 1) << 8 * b
+                else:
+                    memory[at] = memory[at] & ~(0xFF << shift) | (have[lane][r] >> 8 * b & 0xFF) << shift
+            for lane, r, part in itertools.product(range(LANES), range(count), () if bytewise else (0, 1)):
                 i, k = half_of(lane, part)
                 at, shift = places[8 * r + i] + k // 2, 16 * (k % 2)
                 if words[0] == "movmatrix":
@@ -548,11 +618,19 @@ FILES = {
     "mma_sparse": ("mma.sp", mma_cases, lambda row: row.id.startswith("MMA_SP_") and executable(row), lambda row: 3 if "ORDERED" in row.id else 8, (87, 90), False),
     "mma_sparse_120": ("mma.sp of e4m3 and e5m2 with f16: by the rules of its like, no card at hand has it", mma_cases,
                        lambda row: row.id == "MMA_SP_F8_F16_ORDERED", lambda row: 4, (87, "120a"), False),
+    "mma_kinds": ("mma of .kind::f8f6f4 and with scale factors: by the rules of decision 30, no card at hand has it", mma_cases,
+                  lambda row: re.match(r"MMA_(F8F6F4|MX)", row.id), lambda row: 6, (87, "120a"), False),
+    "mma_sparse_kinds": ("mma.sp of .kind::f8f6f4 and with scale factors: likewise", mma_cases,
+                         lambda row: re.match(r"MMA_SP_(F8F6F4|MX)", row.id), lambda row: 6, (87, "120a"), False),
     "wmma": ("wmma", wmma_cases, lambda row: not row.gone, lambda row: 8, (87, 90), True),
     "wmma_63": ("wmma.mma of f16 with .satfinite, as it was until PTX 6.5", wmma_cases, lambda row: re.match(r"WMMA_(LOAD|STORE)_(C_)?F16|WMMA_MMA_F16_SAT", row.id) and "UNALIGNED" not in row.id, lambda row: 2, (63, 70), True),
     "wmma_62": ("wmma without .aligned, as it was until PTX 6.3", wmma_cases, lambda row: "UNALIGNED" in row.id, lambda row: 2, (62, 70), True),
     "ldmatrix": ("ldmatrix, stmatrix, movmatrix", move_cases, lambda row: row.id in ("LDMATRIX", "STMATRIX", "MOVMATRIX"), lambda row: 18, (87, 90), True),
 }
+
+
+FILES["ldmatrix_bytes"] = ("ldmatrix and stmatrix of bytes, and of less: by the manual, no card at hand has them", move_cases,
+                           lambda row: re.match(r"(LDMATRIX|STMATRIX)_", row.id), lambda row: 8, (87, "120a"), True)
 
 
 def written(name):
@@ -564,7 +642,8 @@ def written(name):
             body.append(f"red.global.add.u32 [%out+{4 * WARPS * number}], %sum;")
             sums.append(results)
             number += 1
-    masks = [value for kind in MASK_KINDS for pair in MASKS[kind] for value in pair]
+    used = max([len(MASK_KINDS)] + [int(at) // (8 * WARPS) + 1 for at in re.findall(r"%masks\+(\d+)", "\n".join(body))])
+    masks = [value for kind in EVERY_MASK[:used] for pair in (MASKS | LATER_MASKS)[kind] for value in pair]
     scratch = f" -a b32[{REGION * WARPS}]" if moves else ""
     places = (f"    .shared .align 128 .b8 pool[{4 * REGION * WARPS}];\n", ", .param .u64 scratch",
               f"    mov.u32 %place, pool;\n    mad.lo.u32 %place, %warp, {4 * REGION}, %place;\n    cvt.u64.u32 %near, %place;\n    cvta.shared.u64 %near, %near;\n"

@@ -3,8 +3,9 @@ are the manual's formulas (9.7.14), not the table of isa/ptx/fragments.def; thos
 
 import struct
 
-FORMATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10), "f32": (8, 23), "e5m2": (5, 2)}  # bits of exponent and fraction
-BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "s32": 32}
+FORMATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10), "f32": (8, 23), "e5m2": (5, 2), "e3m2": (3, 2), "e2m3": (2, 3), "e2m1": (2, 1)}  # bits of exponent and fraction
+ALL_NUMBERS = ("e3m2", "e2m3", "e2m1")  # neither NaN nor infinity
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "s32": 32, "e3m2": 6, "e2m3": 6, "e2m1": 4}
 NAN = {"f16": 0x7FFF, "f32": 0x7FFFFFFF}
 CUT = 25  # bits that are kept below the largest exponent of a block
 
@@ -23,7 +24,7 @@ def read(kind, bits):
         bits >>= 13
     exponents, fraction = FORMATS[kind]
     sign, field, rest = bits >> exponents + fraction & 1, bits >> fraction & (1 << exponents) - 1, bits & (1 << fraction) - 1
-    if field == (1 << exponents) - 1:
+    if field == (1 << exponents) - 1 and kind not in ALL_NUMBERS:
         return ("nan" if rest else "infinite"), sign, 0, 0, 0
     exponent = max(field, 1) - (1 << exponents - 1) + 1
     return "number", sign, exponent, rest | (1 << fraction if field else 0), exponent - fraction
@@ -125,6 +126,21 @@ def block(kind, a, b, c, to, of=0):
     for k in range(0, len(a), step):
         c = summed(to, [product(read(kind, x), read(kind, y)) for x, y in zip(a[k:k + step], b[k:k + step])], c)
     return c
+
+
+def scale(kind, bits):
+    """A scale factor: no sign; ue8m0 is a power of two."""
+    if kind == "ue4m3":
+        return read("e4m3", bits & 0x7F)
+    return ("nan", 0, 0, 0, 0) if bits == 0xFF else ("number", 0, bits - 127, 1, bits - 127)
+
+
+def scaled(kinds, a, b, c, to, factor=None, a_factors=(), b_factors=()):
+    """.kind::…: one block; each element has the factor of its run, of kind `factor`. No GPU was asked."""
+    def numbers(kind, elements, factors):
+        found = [read(kind, x) for x in elements]
+        return [product(x, scale(factor, factors[i * len(factors) // len(found)])) for i, x in enumerate(found)] if factors else found
+    return summed(to, [product(x, y) for x, y in zip(numbers(kinds[0], a, a_factors), numbers(kinds[1], b, b_factors))], c)
 
 
 def bytewise(kinds, a, b, c, to):
@@ -288,6 +304,11 @@ def metadata_place(bits, k, row, nibble, selector):
     if count == 8:
         return 4 * g + 2 * selector + upper, 4 * nibble
     return 4 * g + upper + 2 * (nibble // 8), 4 * (nibble % 8)
+
+
+def scale_place(operand, line, thread):
+    """The lane that has the scale factors of a row of A, or of a column of B."""
+    return 4 * (line % 8) + 2 * thread + line // 8 if operand == "a" else 4 * line + thread
 
 
 def select(bits, chosen, column):

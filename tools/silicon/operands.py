@@ -152,7 +152,7 @@ class Form:
 
     def edges(self):
         """Constants at the ends of the range, and beyond."""
-        return [str(value) for value in self.values + self.beyond]
+        return [f"{{{value},{','.join(['0'] * (self.count - 1))}}}" if self.count > 1 else str(value) for value in self.values + self.beyond]
 
 
 def bounds(text):
@@ -251,7 +251,7 @@ def operand(text, at, default, groups, space, first):
     for attribute, _ in re.findall(r":((?:[\w$/*-]+)(\([^)]*\))?)", text):
         word, _, inside = attribute.partition("(")
         if inside:
-            form.values, form.beyond = bounds(inside.rstrip(")"))
+            form.values, form.beyond = bounds(inside.rstrip(")").split(",")[0])  # of a vector those of its first element
         if word == "imm":
             form.only = True
         elif word in ("label", "targets"):

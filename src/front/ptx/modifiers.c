@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define A          0xf0
 #define B          0xcc
@@ -165,12 +166,19 @@ static lw_element element_of(const lw_symbol *word) {
     return LW_ELEMENT_none;
 }
 
-/* m16n8k16 */
-static bool is_shape(const char *text, lw_matrix_shape *shape) {
-    unsigned m, n, k;
-    if (sscanf(text, "m%un%uk%u", &m, &n, &k) != 3) return false;
+/* m16n8k16, m8n8 */
+static void read_shape(const char *text, lw_matrix_shape *shape) {
+    unsigned m, n, k = 0;
+    if (sscanf(text, "m%un%uk%u", &m, &n, &k) < 2) return;
     *shape = (lw_matrix_shape){(uint16_t)m, (uint16_t)n, (uint16_t)k};
-    return true;
+}
+
+/* The number that a word has between what it begins and what it ends with; 0: it is another word. */
+static uint8_t number_within(const char *text, const char *begin, const char *end) {
+    if (strncmp(text, begin, strlen(begin)) != 0) return 0;
+    char *rest;
+    const unsigned long number = strtoul(text + strlen(begin), &rest, 10);
+    return strcmp(rest, end) ? 0 : (uint8_t)number;
 }
 
 void lw_matrix_words_make(lw_match *m) {
@@ -183,6 +191,9 @@ void lw_matrix_words_make(lw_match *m) {
         if (element && w->element_count < LW_MATRIX_WORDS) w->elements[w->element_count++] = (uint8_t)element;
         if ((row || column) && layouts < LW_COUNT(w->layouts))
             w->layouts[layouts++] = column ? LW_LAYOUT_column : LW_LAYOUT_row;
-        is_shape(text, &w->shape);
+        read_shape(text, &w->shape);
+        w->of_kind |= !strncmp(text, "kind::", strlen("kind::"));
+        w->scales |= number_within(text, "scale_vec::", "X");
+        w->unpacked |= number_within(text, "b", "x16_p32") | number_within(text, "b", "x16_p64");
     }
 }

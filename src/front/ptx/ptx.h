@@ -590,9 +590,12 @@ typedef struct lw_operand_form {
 /* What the spelling of a matrix instruction says. */
 enum { LW_MATRIX_WORDS = 5 };
 typedef struct lw_matrix_words {
-    lw_matrix_shape shape;
-    uint8_t elements[LW_MATRIX_WORDS]; /* lw_element, in the order of the words … */
+    lw_matrix_shape shape;             /* of those that are moved, m and n */
+    uint8_t elements[LW_MATRIX_WORDS]; /* lw_element, in the order of the words: d, a, b, c, scale factors … */
     uint8_t element_count;
+    bool of_kind;     /* .kind:: */
+    uint8_t scales;   /* of .scale_vec::2X 2: scale factors of a row; 0: it is not said */
+    uint8_t unpacked; /* of .b6x16_p32 6: bits of elements in memory that have bytes in registers; 0: it is not said */
     uint8_t layouts[2]; /* lw_matrix_layout, likewise */
 } lw_matrix_words;
 

@@ -109,7 +109,7 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
 }
 
 /* Is the constant among "0..255", "4|8|16", "24..256/8", or "0..n", up to the operand before it? The text ends at
- * ')'. */
+ * ')', or at the ',' before that of a vector's next element. */
 static bool in_range(const char *range, int64_t value, int64_t before) {
     for (const char *p = range;; p++) {
         char *end;
@@ -128,7 +128,7 @@ static void range_of_constant(lw_verifier *v, const lw_operand *o, const lw_oper
     int64_t value = form->low ? (int64_t)(uint32_t)o->value : (int64_t)o->value;
     if (!form->range || o->kind != LW_O_INT || in_range(form->range, value, before)) return;
     lw_diag_add(v->diags, LW_D_constant_range, o->place, number, mnemonic(v), (long long)o->value)->fix =
-        lw_verify_text(v, "it may be: %.*s", (int)strcspn(form->range, ")"), form->range);
+        lw_verify_text(v, "it may be: %.*s", (int)strcspn(form->range, "),"), form->range);
 }
 
 static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
@@ -294,6 +294,12 @@ static bool only_sinks(const lw_operand *vector) {
     return vector->part_count > 1;
 }
 
+/* That of the next element, if elements have ranges of their own. */
+static const char *next_range(const char *range) {
+    const char *end = range + strcspn(range, "),");
+    return *end == ',' ? end + 1 : range;
+}
+
 static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     lw_operand_form one = *form;
     one.vector = 1;
@@ -320,6 +326,7 @@ static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form 
         if (packed && p->kind == LW_O_INT) continue;
         scalar_operand(v, p, form->array && i == 0 ? &index : &one, number);
         if (v->diags->errors != errors) return;
+        if (one.range) one.range = next_range(one.range);
         if (!lw_is_register(p)) continue;
         if (bits && bits != lw_types[p->object->type].bits) {
             lw_diag_add(v->diags, LW_D_vector_mixed, p->place, number, mnemonic(v));

@@ -8,8 +8,9 @@
 #include "run/interp/address.h"
 #include "run/interp/sparse.h"
 
-/* Bytes of an array at most: selected elements of B for each row of A; 16 by 16 elements of 64 bits; metadata. */
-enum { MOST_SELECTED = 8192, MOST_BYTES = 2048, MOST_NIBBLES = 1024 };
+/* Bytes of an array at most: selected elements of B for each row of A; 16 by 16 elements of 64 bits; metadata; scale
+ * factors of a warp. */
+enum { MOST_SELECTED = 8192, MOST_BYTES = 2048, MOST_NIBBLES = 1024, MOST_SCALES = 128 };
 
 /* ---- A whole warp ----------------------------------------------------------------------------------------------- */
 
@@ -140,6 +141,16 @@ static void gather_halves(const operand *o) {
     }
 }
 
+/* Elements of 4 bits that have bytes are in the middle of them. */
+static void shift_down(const operand *o) {
+    for (uint32_t i = 0; i < o->registers * LW_WARP_LANES; i++) {
+        uint32_t four;
+        memcpy(&four, o->array + 4 * i, sizeof four);
+        four = four >> 2 & 0x0f0f0f0f;
+        memcpy(o->array + 4 * i, &four, sizeof four);
+    }
+}
+
 static void gather(const operand *o, uint32_t warp, bool is_signed) {
     if (o->bits == 64) gather_doubles(o, warp);
     else if (o->bits == 4) gather_nibbles(o, is_signed);
@@ -215,15 +226,38 @@ static void select(const lw_matrix_form *form, const uint8_t *nibbles, const cha
                 lw_sparse_element(nibbles + m * each, bits, k, b + n * form->k * bytes, to);
 }
 
+/* ---- Scale factors ---------------------------------------------------------------------------------------------- */
+
+const lw_op *lw_step_selectors(lw_gang *gang, const lw_op *op) {
+    const uint32_t *selectors = LW_SLOT(gang, uint32_t, op->a);
+    FOR_WARPS(gang, warp) {
+        const uint32_t first = LW_WARP_LANES * warp, value = selectors[first];
+        uint32_t unlike = 0;
+        while (unlike < LW_WARP_LANES && selectors[first + unlike] == value) unlike++;
+        const bool differ = unlike < LW_WARP_LANES;
+        if (differ || !lw_scale_selectors_fit(value, op->c))
+            return lw_gang_trap(gang, op, LW_TRAP_selectors, first + (differ ? unlike : 0),
+                                (lw_trap_record){.access = "selectors", .detail = value, .size = differ});
+    }
+    return op + 1;
+}
+
+/* Of the lanes that the selector names those bytes that it names: factors[line][each]. */
+static void choose_scales(const operand *o, lw_scale_selector selector, uint32_t lines, uint32_t each,
+                          uint8_t *factors) {
+    const char *from = o->array + 4 * lines * selector.thread + selector.byte;
+    for (uint32_t i = 0; i < lines; i++) memcpy(factors + each * i, from + 4 * i, each);
+}
+
 /* ---- The product ------------------------------------------------------------------------------------------------ */
 
 const uint8_t lw_matrix_type_of[LW_ELEMENT_count] = {
-    [LW_ELEMENT_f16] = LW_MATRIX_f16,   [LW_ELEMENT_bf16] = LW_MATRIX_bf16, [LW_ELEMENT_tf32] = LW_MATRIX_tf32,
-    [LW_ELEMENT_f32] = LW_MATRIX_f32,   [LW_ELEMENT_f64] = LW_MATRIX_f64,   [LW_ELEMENT_e4m3] = LW_MATRIX_e4m3,
-    [LW_ELEMENT_e5m2] = LW_MATRIX_e5m2, [LW_ELEMENT_e3m2] = LW_MATRIX_e3m2, [LW_ELEMENT_e2m3] = LW_MATRIX_e2m3,
-    [LW_ELEMENT_e2m1] = LW_MATRIX_e2m1, [LW_ELEMENT_s8] = LW_MATRIX_s8,     [LW_ELEMENT_u8] = LW_MATRIX_u8,
-    [LW_ELEMENT_s4] = LW_MATRIX_s8,     [LW_ELEMENT_u4] = LW_MATRIX_u8,     [LW_ELEMENT_b1] = LW_MATRIX_b1,
-    [LW_ELEMENT_s32] = LW_MATRIX_s32,
+    [LW_ELEMENT_f16] = LW_MATRIX_f16,   [LW_ELEMENT_bf16] = LW_MATRIX_bf16,   [LW_ELEMENT_tf32] = LW_MATRIX_tf32,
+    [LW_ELEMENT_f32] = LW_MATRIX_f32,   [LW_ELEMENT_f64] = LW_MATRIX_f64,     [LW_ELEMENT_e4m3] = LW_MATRIX_e4m3,
+    [LW_ELEMENT_e5m2] = LW_MATRIX_e5m2, [LW_ELEMENT_e3m2] = LW_MATRIX_e3m2,   [LW_ELEMENT_e2m3] = LW_MATRIX_e2m3,
+    [LW_ELEMENT_e2m1] = LW_MATRIX_e2m1, [LW_ELEMENT_s8] = LW_MATRIX_s8,       [LW_ELEMENT_u8] = LW_MATRIX_u8,
+    [LW_ELEMENT_s4] = LW_MATRIX_s8,     [LW_ELEMENT_u4] = LW_MATRIX_u8,       [LW_ELEMENT_b1] = LW_MATRIX_b1,
+    [LW_ELEMENT_s32] = LW_MATRIX_s32,   [LW_ELEMENT_ue4m3] = LW_MATRIX_ue4m3, [LW_ELEMENT_ue8m0] = LW_MATRIX_ue8m0,
 };
 
 static lw_matrix_rule rule_of(const lw_matrix_form *form) {
@@ -231,7 +265,7 @@ static lw_matrix_rule rule_of(const lw_matrix_form *form) {
     switch (form->of[LW_MMA_A].element) {
     case LW_ELEMENT_f64: return LW_MATRIX_fma;
     case LW_ELEMENT_e4m3:
-    case LW_ELEMENT_e5m2: return LW_MATRIX_pairs;
+    case LW_ELEMENT_e5m2: return form->of_kind ? LW_MATRIX_block : LW_MATRIX_pairs;
     case LW_ELEMENT_s8:
     case LW_ELEMENT_u8:
     case LW_ELEMENT_s4:
@@ -264,12 +298,15 @@ static lw_matrix_kind kind_of(const lw_matrix_form *form) {
 typedef struct arrays {
     _Alignas(64) char a[MOST_BYTES], b[MOST_BYTES], c[MOST_BYTES], d[MOST_BYTES], selected[MOST_SELECTED];
     uint8_t nibbles[MOST_NIBBLES];
+    char a_scales[MOST_SCALES], b_scales[MOST_SCALES];
 } arrays;
 
-/* Operands of a warp, with the places of lanes, which are the same for all warps. */
-static void find_operands(const lw_gang *gang, const lw_op *op, const lw_matrix_form *form, arrays *arrays,
-                          operand operands[LW_MMA_OPERANDS]) {
-    char *of[LW_MMA_OPERANDS] = {arrays->d, arrays->a, arrays->b, arrays->c, (char *)arrays->nibbles};
+/* Operands of a warp, with the places of lanes, which are the same for all warps. Returns the slot behind them: that of
+ * selectors, where there are scale factors. */
+static uint32_t find_operands(const lw_gang *gang, const lw_op *op, const lw_matrix_form *form, arrays *arrays,
+                              operand operands[LW_MMA_OPERANDS]) {
+    char *of[LW_MMA_OPERANDS] = {arrays->d,        arrays->a,       arrays->b, arrays->c, (char *)arrays->nibbles,
+                                 arrays->a_scales, arrays->b_scales};
     const uint32_t *slots = gang->frame->code->slots + op->d;
     for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++) {
         operands[k] = (operand){.map = &form->of[k].map,
@@ -280,6 +317,22 @@ static void find_operands(const lw_gang *gang, const lw_op *op, const lw_matrix_
         slots += operands[k].registers;
         place_lanes(&operands[k]);
     }
+    return form->scales ? *slots : 0;
+}
+
+/* Elements and scale factors of a warp, as the product takes them. */
+typedef struct factors {
+    lw_matrix_scales of;
+    uint8_t a[MOST_SCALES], b[MOST_SCALES];
+} factors;
+
+static void find_scales(const lw_matrix_form *form, const operand *operands, uint32_t selectors, uint32_t products,
+                        factors *to) {
+    const lw_matrix_type type = (lw_matrix_type)lw_matrix_type_of[form->of[LW_MMA_SA].element];
+    choose_scales(&operands[LW_MMA_SA], lw_scale_selector_of(selectors, false), form->m, form->scales, to->a);
+    choose_scales(&operands[LW_MMA_SB], lw_scale_selector_of(selectors, true), form->n, form->scales, to->b);
+    to->of =
+        (lw_matrix_scales){.type = (uint8_t)type, .each = (uint16_t)(products / form->scales), .a = to->a, .b = to->b};
 }
 
 static void multiply(const lw_gang *gang, const lw_matrix_form *form, const lw_matrix_kind *kind, arrays *arrays) {
@@ -300,15 +353,25 @@ static void multiply(const lw_gang *gang, const lw_matrix_form *form, const lw_m
 
 /* Apart from the step, since already what it begins with would wait for the upper halves. */
 __attribute__((noinline)) static void multiply_warps(lw_gang *gang, const lw_op *op, const lw_matrix_form *form) {
-    const lw_matrix_kind kind = kind_of(form);
+    lw_matrix_kind kind = kind_of(form);
     arrays arrays;
+    factors factors;
     operand operands[LW_MMA_OPERANDS];
-    find_operands(gang, op, form, &arrays, operands);
+    const uint32_t selectors = find_operands(gang, op, form, &arrays, operands);
+    if (form->scales) kind.scales = &factors.of;
     FOR_WARPS(gang, warp) {
         for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++) operands[k].regs = gang->regs + 4 * LW_WARP_LANES * warp;
-        for (uint32_t k = LW_MMA_A; k <= LW_MMA_C; k++)
+        for (uint32_t k = LW_MMA_A; k <= LW_MMA_C; k++) {
             gather(&operands[k], warp, form->of[k].element == LW_ELEMENT_s4);
+            if (form->of[k].element == LW_ELEMENT_e2m1 && operands[k].bits == 8) shift_down(&operands[k]);
+        }
         if (kind.b_per_row) gather_metadata(&operands[LW_MMA_E], arrays.nibbles);
+        if (form->scales) {
+            gather_words(&operands[LW_MMA_SA]);
+            gather_words(&operands[LW_MMA_SB]);
+            const uint32_t *selector = LW_SLOT(gang, uint32_t, selectors) + LW_WARP_LANES * warp;
+            find_scales(form, operands, *selector, kind.k, &factors);
+        }
         multiply(gang, form, &kind, &arrays);
         lw_clear_upper_halves(gang);
         scatter(&operands[LW_MMA_D], warp);
@@ -325,6 +388,21 @@ const lw_op *lw_step_mma(lw_gang *gang, const lw_op *op) {
 
 enum { ROWS = 8, ROW_BYTES = 16 }; /* a row's four words are in the registers of four neighbouring lanes */
 
+/* Elements of 6 or 4 bits one after the other, as bytes. */
+static void unpack(uint8_t to[ROW_BYTES], const char *from, uint32_t move) {
+    const uint32_t bits = move & LW_MOVE_OF_6 ? 6 : 4;
+    uint64_t low, high;
+    memcpy(&low, from, sizeof low);
+    memcpy(&high, from + 6, sizeof high);
+    for (uint32_t i = 0; i < ROW_BYTES; i++) /* eight of 6 bits are in the first 6 bytes */
+        to[i] = (uint8_t)((bits == 4 ? low >> 4 * i : (i < 8 ? low : high) >> 6 * (i % 8)) & ((1u << bits) - 1));
+}
+
+static void read_row(uint32_t words[4], const char *from, uint32_t move) {
+    if (move & (LW_MOVE_OF_6 | LW_MOVE_OF_4)) unpack((uint8_t *)words, from, move);
+    else memcpy(words, from, ROW_BYTES);
+}
+
 /* The words of a matrix in the order of lanes that hold its columns. */
 static void transpose(uint32_t words[LW_WARP_LANES]) {
     uint16_t rows[ROWS][ROWS], columns[ROWS][ROWS];
@@ -334,8 +412,35 @@ static void transpose(uint32_t words[LW_WARP_LANES]) {
     memcpy(words, columns, sizeof columns);
 }
 
-static uint32_t slot_of(const lw_gang *gang, const lw_op *op, uint32_t matrix) {
-    return lw_memory_unpack(op->c).vector ? gang->frame->code->slots[op->d + matrix] : op->d;
+/* The four lines of bytes that a lane with number `quarter` among four has, in the order of columns. */
+static uint32_t column_of(const uint8_t (*lines)[ROW_BYTES], uint32_t quarter, uint32_t column) {
+    uint8_t four[4];
+    for (uint32_t k = 0; k < 4; k++) four[k] = lines[4 * quarter + k][column];
+    uint32_t word;
+    memcpy(&word, four, sizeof word);
+    return word;
+}
+
+/* Two registers of each lane, of 16 lines: the first one's columns are 0 to 7. */
+static void turn_bytes(uint32_t words[2 * LW_WARP_LANES]) {
+    uint8_t lines[2 * ROWS][ROW_BYTES];
+    memcpy(lines, words, sizeof lines);
+    for (uint32_t r = 0; r < 2; r++)
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++)
+            words[LW_WARP_LANES * r + i] = column_of(lines, i % 4, i / 4 + 8 * r);
+}
+
+/* One register of each lane, the words of four lanes being two columns of 16 rows: lines of these. */
+static void turn_pairs(uint32_t words[LW_WARP_LANES]) {
+    uint8_t lines[ROWS][ROW_BYTES];
+    for (uint32_t i = 0; i < LW_WARP_LANES; i++)
+        for (uint32_t k = 0; k < 4; k++) lines[2 * (i % 4) + k % 2][i / 4 + 8 * (k / 2)] = words[i] >> 8 * k & 0xff;
+    memcpy(words, lines, sizeof lines);
+}
+
+static uint32_t *register_of(const lw_gang *gang, const lw_op *op, uint32_t number, uint32_t warp) {
+    const uint32_t slot = lw_memory_unpack(op->c).vector ? gang->frame->code->slots[op->d + number] : op->d;
+    return LW_SLOT(gang, uint32_t, slot) + LW_WARP_LANES * warp;
 }
 
 /* The places of all rows, of which a register each of the lanes has the address. False: trapped. */
@@ -351,15 +456,17 @@ static bool find_rows(lw_gang *gang, const lw_op *op, lw_access access, uint32_t
 }
 
 LW_RACY const lw_op *lw_step_ldmatrix(lw_gang *gang, const lw_op *op) {
-    const uint32_t count = 1u << lw_memory_unpack(op->c).vector;
+    const uint32_t count = 1u << lw_memory_unpack(op->c).vector, each = op->e & LW_MOVE_BYTES ? 2 : 1;
     FOR_WARPS(gang, warp) {
         char *rows[LW_WARP_LANES];
-        uint32_t words[LW_WARP_LANES];
+        uint32_t words[2 * LW_WARP_LANES];
         if (!find_rows(gang, op, LW_ACCESS_load, warp, rows)) return NULL;
-        for (uint32_t matrix = 0; matrix < count; matrix++) {
-            for (uint32_t i = 0; i < ROWS; i++) memcpy(words + 4 * i, rows[ROWS * matrix + i], ROW_BYTES);
-            if (op->e) transpose(words);
-            memcpy(LW_SLOT(gang, uint32_t, slot_of(gang, op, matrix)) + LW_WARP_LANES * warp, words, sizeof words);
+        for (uint32_t r = 0; r < count; r += each) { /* registers of a matrix */
+            for (uint32_t i = 0; i < ROWS * each; i++) read_row(words + 4 * i, rows[ROWS * r + i], op->e);
+            if (each == 2) turn_bytes(words);
+            else if (op->e & LW_MOVE_COLUMNS) transpose(words);
+            for (uint32_t k = 0; k < each; k++)
+                memcpy(register_of(gang, op, r + k, warp), words + LW_WARP_LANES * k, 4 * LW_WARP_LANES);
         }
     }
     return lw_go_on(gang, op);
@@ -372,8 +479,9 @@ LW_RACY const lw_op *lw_step_stmatrix(lw_gang *gang, const lw_op *op) {
         uint32_t words[LW_WARP_LANES];
         if (!find_rows(gang, op, LW_ACCESS_store, warp, rows)) return NULL;
         for (uint32_t matrix = 0; matrix < count; matrix++) {
-            memcpy(words, LW_SLOT(gang, uint32_t, slot_of(gang, op, matrix)) + LW_WARP_LANES * warp, sizeof words);
-            if (op->e) transpose(words);
+            memcpy(words, register_of(gang, op, matrix, warp), sizeof words);
+            if (op->e & LW_MOVE_BYTES) turn_pairs(words);
+            else if (op->e & LW_MOVE_COLUMNS) transpose(words);
             for (uint32_t i = 0; i < ROWS; i++) memcpy(rows[ROWS * matrix + i], words + 4 * i, ROW_BYTES);
         }
     }
