@@ -107,7 +107,6 @@ static void what_does_not_fit_together(void **state) {
     lw_context *context = new_context(1);
     lw_image image = image_of(LW_IMAGE_2D, 4, 4, 0, 0), line = image_of(LW_IMAGE_LINEAR, 4, 0, 0, 0), none = {0};
     refuse(context, &none, NULL, NULL, "the image is none");
-    refuse(context, &image, NULL, &(lw_sampler){.filter = LW_FILTER_LINEAR}, "read as integers");
     refuse(context, &image, NULL, &(lw_sampler){.address = {(lw_address_mode)4}}, "address mode");
     refuse(context, &line, NULL, &(lw_sampler){.normalized_coords = true}, "linear memory");
     refuse(context, &image, &(lw_image_view){.last_level = 1}, NULL, "levels");
