@@ -108,6 +108,100 @@ static void own(CUstream stream) {
     OK(cuMemFree_v2(at));
 }
 
+static CUmemAccess_flags access_of(CUmemoryPool pool, unsigned type) {
+    CUmemAccess_flags flags = 9;
+    OK(cuMemPoolGetAccess(&flags, pool, &(CUmemLocation){type, 0}));
+    return flags;
+}
+
+/* Managed memory in a stream's order: the host uses what it is given. */
+static void use_managed(CUmemoryPool pool, CUstream stream) {
+    CUdeviceptr at = 0;
+    CUmemoryPool from = NULL;
+    CUcontext owner = (CUcontext)&at;
+    unsigned is_managed = 0;
+    OK(cuMemAllocFromPoolAsync(&at, 4096, pool, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at));
+    OK(cuPointerGetAttribute(&from, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at));
+    OK(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, at));
+    EXPECT(is_managed && from == pool && !owner);
+    EXPECT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT) == 4096);
+    unsigned *words = (unsigned *)(uintptr_t)at;
+    words[0] = 7, words[1023] = 9;
+    OK(cuMemsetD32Async(at + 4, 5, 1, stream));
+    OK(cuStreamSynchronize(stream));
+    EXPECT(words[0] == 7 && words[1] == 5 && words[1023] == 9);
+    OK(cuMemFreeAsync(at, stream));
+    OK(cuStreamSynchronize(stream));
+    EXPECT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT) == 0);
+    OK(cuMemAllocFromPoolAsync(&at, 100, pool, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemFree_v2(at));
+}
+
+/* There is a pool for each place that managed memory may be best at. What is expected an H200 answered. */
+static void managed(CUstream stream) {
+    static const unsigned types[] = {CU_MEM_LOCATION_TYPE_NONE, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_LOCATION_TYPE_HOST,
+                                     CU_MEM_LOCATION_TYPE_HOST_NUMA};
+    const unsigned kind = CU_MEM_ALLOCATION_TYPE_MANAGED;
+    CUmemoryPool standard[4], of_device, got, made;
+    CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    OK(cuDeviceGetDefaultMemPool(&of_device, 0));
+    for (int i = 0; i < 4; i++) {
+        CUmemLocation where = {types[i], 0};
+        CUmemPoolProps props = {.allocType = kind, .location = where};
+        OK(cuMemGetDefaultMemPool(&standard[i], &where, kind));
+        OK(cuMemGetMemPool(&got, &where, kind));
+        EXPECT(got == standard[i] && got != of_device);
+        for (int k = 0; k < i; k++) EXPECT(standard[k] != standard[i]);
+        use_managed(standard[i], stream);
+        GIVES(i == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE, cuDeviceSetMemPool(0, standard[i]));
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemSetMemPool(&device, CU_MEM_ALLOCATION_TYPE_PINNED, standard[i]));
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(standard[i]));
+        OK(cuMemPoolCreate(&made, &props));
+        OK(cuMemSetMemPool(&where, kind, made));
+        OK(cuMemGetMemPool(&got, &where, kind));
+        EXPECT(got == made);
+        use_managed(made, stream);
+        OK(cuMemPoolDestroy(made));
+        if (ours) OK(cuMemGetMemPool(&got, &where, kind)); /* there it was none of both */
+        if (ours) EXPECT(got == standard[i]);
+        props.maxSize = 1 << 20;
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemPoolCreate(&made, &props));
+        props.maxSize = 0, props.handleTypes = 1;
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemPoolCreate(&made, &props));
+    }
+    OK(cuDeviceGetMemPool(&got, 0));
+    EXPECT(got == of_device);
+    EXPECT(access_of(standard[1], CU_MEM_LOCATION_TYPE_DEVICE) == 0 &&
+           access_of(standard[1], CU_MEM_LOCATION_TYPE_HOST) == 0);
+    CUmemAccessDesc access = {device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    OK(cuMemPoolSetAccess(standard[1], &access, 1));
+    EXPECT(access_of(standard[1], CU_MEM_LOCATION_TYPE_DEVICE) == 3 || !ours);
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    OK(cuMemPoolSetAccess(standard[1], &access, 1));
+    GIVES(CUDA_ERROR_INVALID_DEVICE, cuMemPoolSetAccess(of_device, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolSetAccess(standard[1], &access, 1));
+    access = (CUmemAccessDesc){{CU_MEM_LOCATION_TYPE_HOST, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    OK(cuMemPoolSetAccess(standard[1], &access, 1));
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolSetAccess(of_device, &access, 1));
+    device.id = 99;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemGetMemPool(&got, &device, kind));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemGetMemPool(&got, &device, CU_MEM_ALLOCATION_TYPE_PINNED));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemGetMemPool(&got, &device, 3));
+    device.type = CU_MEM_LOCATION_TYPE_NONE;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemGetMemPool(&got, &device, CU_MEM_ALLOCATION_TYPE_PINNED));
+    if (!ours) return; /* a graph's managed memory */
+    CUgraph graph;
+    CUdeviceptr at;
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemAllocFromPoolAsync(&at, 64, standard[0], stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphDestroy(graph));
+}
+
 int main(void) {
     CUcontext context;
     CUstream stream;
@@ -117,6 +211,7 @@ int main(void) {
     OK(cuStreamCreate(&stream, 1));
     standard(stream);
     own(stream);
+    managed(stream);
     OK(cuCtxDestroy_v2(context));
     return faults != 0;
 }

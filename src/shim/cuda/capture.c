@@ -214,7 +214,7 @@ static CUresult capture_memory(branch *to, CUgraphNodeParams *params) {
     return result;
 }
 
-bool lw_cu_capture_allocate(CUstream stream, CUdeviceptr *address, size_t bytes, CUresult *result) {
+bool lw_cu_capture_allocate(CUstream stream, CUmemoryPool pool, CUdeviceptr *address, size_t bytes, CUresult *result) {
     if (!any()) return false;
     WITH_LOCK;
     CUgraphNodeParams params = {
@@ -224,6 +224,11 @@ bool lw_cu_capture_allocate(CUstream stream, CUdeviceptr *address, size_t bytes,
                   .bytesize = bytes}};
     branch *to = lw_cu_find_branch(stream);
     if (!to) return false;
+    if (pool && pool->is_managed) {
+        lw_cu_report(LW_CU_REPORT_ALL, "memory pools: graphs allocate memory of devices, and no managed memory");
+        *result = CUDA_ERROR_NOT_SUPPORTED;
+        return true;
+    }
     *result = address ? capture_memory(to, &params) : CUDA_ERROR_INVALID_VALUE;
     if (!*result) *address = params.alloc.dptr;
     return true;

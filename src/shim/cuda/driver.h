@@ -214,8 +214,11 @@ typedef struct lw_cu_memory {
 struct CUmemPoolHandle_st {
     lw_cu_object object;
     CUdevice device;
-    int reuse[3];                        /* of no meaning here: by attribute */
-    uint64_t threshold, most;            /* most: 0: no limit of its own */
+    bool is_managed;
+    unsigned place;           /* what it is the pool of: pool.c */
+    uint32_t seen_by;         /* of a managed one, as bits: the devices, and SEEN_BY_HOST, it was said to be for */
+    int reuse[3];             /* of no meaning here: by attribute */
+    uint64_t threshold, most; /* most: 0: no limit of its own */
     uint64_t used, used_high, used_peak; /* peak: that of what is reserved, which is what is used */
 };
 
@@ -464,7 +467,7 @@ bool lw_cu_is_captured(CUstream stream);
 CUresult lw_cu_capture_record(CUevent event, CUstream stream, bool is_external, bool *is_done);
 CUresult lw_cu_capture_wait(CUstream stream, CUevent event, bool is_external, bool *is_done);
 CUresult lw_cu_capture_launch(CUgraphExec exec, CUstream stream);
-bool lw_cu_capture_allocate(CUstream stream, CUdeviceptr *address, size_t bytes, CUresult *result);
+bool lw_cu_capture_allocate(CUstream stream, CUmemoryPool pool, CUdeviceptr *address, size_t bytes, CUresult *result);
 bool lw_cu_capture_free(CUstream stream, CUdeviceptr address, CUresult *result);
 /* Questions and waits that a capture forbids, which it then is void by. */
 CUresult lw_cu_may_wait(CUstream stream);

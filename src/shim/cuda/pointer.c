@@ -25,7 +25,7 @@ static void describe_memory(const lw_cu_memory *memory, uint64_t offset, about *
                    .managed = memory->place == LW_CU_MANAGED,
                    .access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
                    .synchronous = memory->synchronous,
-                   .context = memory->object.owner,
+                   .context = memory->pool ? NULL : memory->object.owner, /* as an H200 has it */
                    .pool = memory->pool,
                    .of = memory->of_graph ? lw_cu_graph_device(memory)
                          : memory->pool   ? memory->pool->device

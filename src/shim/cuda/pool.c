@@ -6,22 +6,37 @@
 
 #include <stdlib.h>
 
-static struct CUmemPoolHandle_st standard[LW_CU_DEVICES_MOST]; /* each device's own */
-static _Atomic(CUmemoryPool) current[LW_CU_DEVICES_MOST];      /* NULL: that */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       /* guards what changes in pools */
+/* Pools are of a device's own memory, or of managed memory that is said to be best here or there. */
+enum {
+    OF_DEVICE,
+    OF_ANYWHERE = LW_CU_DEVICES_MOST, /* managed, as what follows */
+    OF_HOST,
+    OF_NUMA,
+    OF_MANAGED_DEVICE,
+    PLACES = OF_MANAGED_DEVICE + LW_CU_DEVICES_MOST,
+};
+enum { SEEN_BY_HOST = 1u << LW_CU_DEVICES_MOST };
+
+static struct CUmemPoolHandle_st standard[PLACES];       /* each place's own */
+static _Atomic(CUmemoryPool) current[PLACES];            /* NULL: that */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what changes in pools */
 
 /* ---- Pools ----------------------------------------------------------------------------------------------------- */
 
-static void set_up(CUmemoryPool pool, CUdevice device) {
-    pool->device = device;
+static void set_up(CUmemoryPool pool, unsigned place) {
+    pool->place = place;
+    pool->is_managed = place >= OF_ANYWHERE;
+    pool->device = place < OF_ANYWHERE          ? (CUdevice)(place - OF_DEVICE)
+                   : place >= OF_MANAGED_DEVICE ? (CUdevice)(place - OF_MANAGED_DEVICE)
+                                                : 0;
     for (int i = 0; i < 3; i++) pool->reuse[i] = 1;
 }
 
-static CUmemoryPool standard_pool(CUdevice device) {
-    CUmemoryPool pool = &standard[device];
+static CUmemoryPool standard_pool(unsigned place) {
+    CUmemoryPool pool = &standard[place];
     lw_cu_lock();
     if (!pool->object.key) {
-        if (lw_cu_link(&pool->object, (uintptr_t)pool, LW_CU_POOL, NULL)) set_up(pool, device);
+        if (lw_cu_link(&pool->object, (uintptr_t)pool, LW_CU_POOL, NULL)) set_up(pool, place);
         else pool->object.key = 0;
     }
     const bool there = pool->object.key;
@@ -29,15 +44,11 @@ static CUmemoryPool standard_pool(CUdevice device) {
     return there ? pool : NULL;
 }
 
-static bool is_standard(CUmemoryPool pool) {
-    for (CUdevice i = 0; i < lw_cu.devices; i++)
-        if (pool == &standard[i]) return true;
-    return false;
-}
+static bool is_standard(CUmemoryPool pool) { return pool == &standard[pool->place]; }
 
-static CUmemoryPool current_pool(CUdevice device) {
-    CUmemoryPool pool = current[device];
-    return pool && lw_cu_find(pool, LW_CU_POOL) ? pool : standard_pool(device);
+static CUmemoryPool current_pool(unsigned place) {
+    CUmemoryPool pool = current[place];
+    return pool && lw_cu_find(pool, LW_CU_POOL) ? pool : standard_pool(place);
 }
 
 static CUresult check_pool(CUmemoryPool pool) {
@@ -57,14 +68,22 @@ static CUresult give(CUmemoryPool *out, CUmemoryPool pool) {
     return pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* There are pools of memory of the device only. */
-static CUresult check_location(const CUmemLocation *location, unsigned type) {
+static CUresult place_of(const CUmemLocation *location, unsigned type, unsigned *place) {
+    CUresult result = lw_cu_ready();
+    if (result) return result;
     if (!location || type < CU_MEM_ALLOCATION_TYPE_PINNED || type > CU_MEM_ALLOCATION_TYPE_MANAGED ||
         location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA || (!location->type && type != CU_MEM_ALLOCATION_TYPE_MANAGED))
         return CUDA_ERROR_INVALID_VALUE;
-    if (type == CU_MEM_ALLOCATION_TYPE_MANAGED) return unsupported("there are none of managed memory");
-    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return unsupported("there are none of host memory");
-    return lw_cu_check_device(location->id);
+    const bool is_managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    switch (location->type) {
+    case CU_MEM_LOCATION_TYPE_NONE: *place = OF_ANYWHERE; return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        *place = (is_managed ? OF_MANAGED_DEVICE : OF_DEVICE) + (unsigned)location->id;
+        return lw_cu_check_device(location->id) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST: *place = OF_HOST; break;
+    default: *place = OF_NUMA; /* there is one node, whatever the host has */
+    }
+    return is_managed ? CUDA_SUCCESS : unsupported("there are none of host memory that is not managed");
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
@@ -72,12 +91,14 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
     CUresult result = lw_cu_ready();
     if (!result) result = lw_cu_may_act();
     if (result) return result;
+    unsigned place;
     if (!pool || !props) return CUDA_ERROR_INVALID_VALUE;
-    if ((result = check_location(&props->location, props->allocType))) return result;
+    if ((result = place_of(&props->location, props->allocType, &place))) return result;
+    if (place >= OF_ANYWHERE && (props->handleTypes || props->maxSize)) return CUDA_ERROR_INVALID_VALUE;
     if (props->handleTypes) return unsupported("other processes cannot be given one");
     CUmemoryPool made = lw_cu_new(sizeof *made, LW_CU_POOL, NULL);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
-    set_up(made, props->location.id);
+    set_up(made, place);
     made->most = props->maxSize;
     *pool = made;
     return CUDA_SUCCESS;
@@ -89,7 +110,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     CUresult result = check_pool(pool);
     if (result) return result;
     if (is_standard(pool)) return CUDA_ERROR_INVALID_VALUE;
-    atomic_compare_exchange_strong(&current[pool->device], &(CUmemoryPool){pool}, NULL);
+    atomic_compare_exchange_strong(&current[pool->place], &(CUmemoryPool){pool}, NULL);
     return lw_cu_free(&pool->object) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -98,40 +119,50 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device) {
     LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
-    return result ? result : give(pool, standard_pool(device));
+    return result ? result : give(pool, standard_pool(OF_DEVICE + (unsigned)device));
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
     LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
-    return result ? result : give(pool, current_pool(device));
+    return result ? result : give(pool, current_pool(OF_DEVICE + (unsigned)device));
 }
 
+/* A managed one becomes that of managed memory that is best on the device. */
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
     LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
     if (!result) result = check_pool(pool);
-    if (!result && pool->device != device) result = CUDA_ERROR_INVALID_VALUE;
-    if (!result) current[device] = pool;
-    return result;
+    if (result) return result;
+    if (pool->place != OF_DEVICE + (unsigned)device && pool->place != OF_MANAGED_DEVICE + (unsigned)device)
+        return CUDA_ERROR_INVALID_VALUE;
+    current[pool->place] = pool;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type) {
     LW_CU_CALL;
-    CUresult result = check_location(location, type);
-    return result ? result : cuDeviceGetDefaultMemPool(pool, location->id);
+    unsigned place;
+    CUresult result = place_of(location, type, &place);
+    return result ? result : give(pool, standard_pool(place));
 }
 
 CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type) {
     LW_CU_CALL;
-    CUresult result = check_location(location, type);
-    return result ? result : cuDeviceGetMemPool(pool, location->id);
+    unsigned place;
+    CUresult result = place_of(location, type, &place);
+    return result ? result : give(pool, current_pool(place));
 }
 
 CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool) {
     LW_CU_CALL;
-    CUresult result = check_location(location, type);
-    return result ? result : cuDeviceSetMemPool(location->id, pool);
+    unsigned place;
+    CUresult result = place_of(location, type, &place);
+    if (!result) result = check_pool(pool);
+    if (result) return result;
+    if (pool->place != place) return CUDA_ERROR_INVALID_VALUE;
+    current[place] = pool;
+    return CUDA_SUCCESS;
 }
 
 /* ---- Attributes and access ------------------------------------------------------------------------------------- */
@@ -198,18 +229,28 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
     return check_pool(pool);
 }
 
-/* All devices reach the memory of all, its own whatever is said of it. */
+/* All devices reach the memory of all, its own whatever is said of it; what is said of managed memory is kept for those
+ * who ask. */
+static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *access) {
+    const bool on_host = pool->is_managed &&
+                         access->location.type - CU_MEM_LOCATION_TYPE_HOST <= 1u; /* or on a node of it */
+    if (!on_host && access->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = on_host ? CUDA_SUCCESS : lw_cu_check_device(access->location.id);
+    if (result) return result;
+    if (access->flags && access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!access->flags && !pool->is_managed && access->location.id == pool->device) return CUDA_ERROR_INVALID_DEVICE;
+    const uint32_t bit = on_host ? SEEN_BY_HOST : 1u << access->location.id;
+    pool->seen_by = access->flags ? pool->seen_by | bit : pool->seen_by & ~bit;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count) {
     LW_CU_CALL;
     CUresult result = check_pool(pool);
     if (!result && count && !access) result = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count && !result; i++) {
-        if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-        result = lw_cu_check_device(access[i].location.id);
-        const bool none = access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE && access[i].location.id != pool->device;
-        if (!result && !none && access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            result = CUDA_ERROR_INVALID_VALUE;
-    }
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < count && !result; i++) result = set_access(pool, &access[i]);
+    pthread_mutex_unlock(&lock);
     return result;
 }
 
@@ -218,11 +259,14 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLo
     CUresult result = check_pool(pool);
     if (result) return result;
     if (!flags || !location || location->type < CU_MEM_LOCATION_TYPE_DEVICE ||
-        location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+        location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA)
         return CUDA_ERROR_INVALID_VALUE;
     const bool on_device = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
     if (on_device && (result = lw_cu_check_device(location->id))) return result;
-    *flags = on_device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    pthread_mutex_lock(&lock);
+    const bool seen = pool->is_managed ? pool->seen_by & (on_device ? 1u << location->id : SEEN_BY_HOST) : on_device;
+    pthread_mutex_unlock(&lock);
+    *flags = seen ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -257,17 +301,17 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, 
     lw_cu_memory *made;
     CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
-    if (lw_cu_capture_allocate(stream, address, bytes, &result)) return result;
+    if (lw_cu_capture_allocate(stream, pool, address, bytes, &result)) return result;
     if ((result = lw_cu_may_act())) return result;
     if (!address) return CUDA_ERROR_INVALID_VALUE;
     if (!bytes) { /* nothing, which may be freed */
         *address = 0;
         return CUDA_SUCCESS;
     }
-    if (!pool && !(pool = current_pool(context->device))) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!pool && !(pool = current_pool(OF_DEVICE + (unsigned)context->device))) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = charge(pool, bytes))) return result;
     lw_cu_hold(&pool->object);
-    result = lw_cu_allocate(context, bytes, LW_CU_ON_DEVICE, 0, pool, &made);
+    result = lw_cu_allocate(context, bytes, pool->is_managed ? LW_CU_MANAGED : LW_CU_ON_DEVICE, 0, pool, &made);
     if (result) {
         discharge(pool, bytes);
         lw_cu_let_go(&pool->object);
@@ -305,7 +349,8 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     if ((result = lw_cu_may_act()) || !address) return result;
     lw_cu_memory *memory = lw_cu_memory_from(address);
     if (memory && memory->of_graph) return lw_cu_free_graph_memory(memory);
-    if (!memory || memory->host || atomic_exchange(&memory->leaving, true)) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory || (memory->host && !memory->pool) || atomic_exchange(&memory->leaving, true))
+        return CUDA_ERROR_INVALID_VALUE;
     result = lw_cu_enqueue(stream, free_in_order, &address, sizeof address);
     if (result) memory->leaving = false;
     return result;
