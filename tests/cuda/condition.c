@@ -129,7 +129,7 @@ static void loops(void) {
     OK(cuGraphDestroy(graph));
 }
 
-/* Without a default a condition is 0 at first. */
+/* Without a default a condition is 0 at first; elsewhere it is not said what it is. */
 static void without_a_default(void) {
     CUgraph graph = new_graph(), body;
     reset();
@@ -138,7 +138,7 @@ static void without_a_default(void) {
     add_step(body, NULL, 0, words, 1);
     CUgraphExec exec = instantiate(graph);
     run(exec);
-    EXPECT(word_at(words) == 0);
+    EXPECT(word_at(words) == 0 || !ours);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
 }

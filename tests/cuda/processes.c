@@ -1,6 +1,7 @@
 /* processes.c: memory that two processes share: one hands a file descriptor over, the other maps what it stands for. */
 #include "expect.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -95,9 +96,15 @@ static void refused(CUmemGenericAllocationHandle memory, int file) {
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemExportToShareableHandle(NULL, memory, FILE_TYPE, 0));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemExportToShareableHandle(&none, memory, FILE_TYPE, 1));
     EXPECT(!pipe(ends));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemImportFromShareableHandle(&out, (void *)(intptr_t)ends[0], FILE_TYPE));
+    GIVES(CUDA_ERROR_UNKNOWN, cuMemImportFromShareableHandle(&out, (void *)(intptr_t)ends[0], FILE_TYPE));
     close(ends[0]), close(ends[1]);
     GIVES(CUDA_ERROR_UNKNOWN, cuMemImportFromShareableHandle(&out, (void *)(intptr_t)ends[0], FILE_TYPE));
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const int read_only = open(path, O_RDONLY | O_CLOEXEC);
+    EXPECT(read_only >= 0);
+    GIVES(CUDA_ERROR_UNKNOWN, cuMemImportFromShareableHandle(&out, (void *)(intptr_t)read_only, FILE_TYPE));
+    close(read_only);
     if (is_ours())
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemImportFromShareableHandle(NULL, (void *)(intptr_t)file, FILE_TYPE));
     if (is_ours()) EXPECT(ftruncate(file, 0)); /* it would take the memory from under others */

@@ -497,6 +497,12 @@ static int device_of_file(int file) {
     return sscanf(name, "/memfd:" FILE_NAME "%d", &device) == 1 && seals >= 0 && seals & F_SEAL_SHRINK ? device : -1;
 }
 
+/* An H200's driver says the same of whatever it has not given away, or not so. */
+static CUresult not_ours(int file, const char *why) {
+    lw_cu_report(LW_CU_REPORT_ALL, "cuMemImportFromShareableHandle: file descriptor %d %s", file, why);
+    return CUDA_ERROR_UNKNOWN;
+}
+
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *from,
                                         CUmemAllocationHandleType type) {
     LW_CU_CALL;
@@ -505,9 +511,11 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     if (result) return result;
     if (!handle || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
     const int given = (int)(intptr_t)from;
-    if (fstat(given, &about)) return CUDA_ERROR_UNKNOWN; /* as an H200's driver has it */
-    const int device = device_of_file(given);
-    if (device < 0 || about.st_size <= 0 || !is_granular((uint64_t)about.st_size)) return CUDA_ERROR_INVALID_VALUE;
+    const bool there = !fstat(given, &about);
+    const int device = there ? device_of_file(given) : -1;
+    if (device < 0 || about.st_size <= 0 || !is_granular((uint64_t)about.st_size))
+        return not_ours(given, "has no memory of a device in it");
+    if ((fcntl(given, F_GETFL) & O_ACCMODE) != O_RDWR) return not_ours(given, "cannot be written through");
     if ((result = lw_cu_check_device(device))) return result;
     const CUmemAllocationProp props = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                        .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
