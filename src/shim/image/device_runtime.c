@@ -27,18 +27,22 @@ typedef struct device_function {
     "mov.u32 %r3, %ntid.z;\nmul.lo.u32 %r2, %r2, %r3;\n"
 #define RESULT(error) "st.param.b32 [r], " error ";\nret;\n"
 
+/* Macros between strings: as stairs nobody could read them. */
+/* clang-format off */
+
 /* Arrivals are counted in the third word of that place; the last one begins the next round, which is the fourth. */
 #define SYNCHRONIZE \
     "ld.param.b64 %d0, [a];\nld.param.b32 %r0, [b];\nsetp.eq.b64 %p0, %d0, 0;\nsetp.gt.or.u32 %p0, %r0, 1, %p0;\n" \
-    "@!%p0 bra GOOD;\n" RESULT( \
-        "999") "GOOD:\nbarrier.sync 0;\n" \
-               "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %tid.y;\nor.b32 %r0, %r0, %r1;\nmov.u32 %r1, %tid.z;\n" \
-               "or.b32 %r0, %r0, %r1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra MET;\n" CTAS \
-               "sub.u32 %r0, %r0, 1;\nmembar.gl;\nld.volatile.global.u32 %r1, [%d0+12];\n" \
-               "atom.global.add.u32 %r2, [%d0+8], 1;\nsetp.ne.u32 %p0, %r2, %r0;\n@%p0 bra WAIT;\n" \
-               "st.volatile.global.u32 [%d0+8], 0;\nmembar.gl;\nred.global.add.u32 [%d0+12], 1;\nbra SEEN;\n" \
-               "WAIT:\nld.volatile.global.u32 %r2, [%d0+12];\nsetp.eq.u32 %p0, %r1, %r2;\n@%p0 bra WAIT;\n" \
-               "SEEN:\nmembar.gl;\nMET:\nbarrier.sync 0;\n" RESULT("0")
+    "@!%p0 bra GOOD;\n" \
+    RESULT("999") \
+    "GOOD:\nbarrier.sync 0;\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %tid.y;\nor.b32 %r0, %r0, %r1;\n" \
+    "mov.u32 %r1, %tid.z;\nor.b32 %r0, %r0, %r1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra MET;\n" \
+    CTAS \
+    "sub.u32 %r0, %r0, 1;\nmembar.gl;\nld.volatile.global.u32 %r1, [%d0+12];\natom.global.add.u32 %r2, [%d0+8], 1;\n" \
+    "setp.ne.u32 %p0, %r2, %r0;\n@%p0 bra WAIT;\nst.volatile.global.u32 [%d0+8], 0;\nmembar.gl;\n" \
+    "red.global.add.u32 [%d0+12], 1;\nbra SEEN;\nWAIT:\nld.volatile.global.u32 %r2, [%d0+12];\n" \
+    "setp.eq.u32 %p0, %r1, %r2;\n@%p0 bra WAIT;\nSEEN:\nmembar.gl;\nMET:\nbarrier.sync 0;\n" \
+    RESULT("0")
 
 /* A number goes where a parameter points, unless it is NULL. */
 #define PUT(parameter, value, label) \
@@ -47,20 +51,28 @@ typedef struct device_function {
 /* Behind code that leaves what is asked for in %r0: that, and one grid, or twice 0 where there is no group. */
 #define TELL \
     "ld.param.b64 %d0, [c];\nsetp.ne.b64 %p0, %d0, 0;\nselp.b32 %r0, %r0, 0, %p0;\nselp.b32 %r1, 1, 0, %p0;\n" \
-    "selp.b32 %r2, 0, 999, %p0;\n" PUT("a", "%r0", "FIRST") PUT("b", "%r1", "SECOND") RESULT("%r2")
+    "selp.b32 %r2, 0, 999, %p0;\n" \
+    PUT("a", "%r0", "FIRST") \
+    PUT("b", "%r1", "SECOND") \
+    RESULT("%r2")
 
 /* What a stream would do later is done at once: no launch can come between. */
 #define EACH(what) \
-    "mov.b64 %d3, 0;\nNEXT:\nsetp.ge.u64 %p0, %d3, %d2;\n@%p0 bra DONE;\n" what \
-    "add.u64 %d3, %d3, 1;\nbra NEXT;\nDONE:\n" RESULT("0")
+    "mov.b64 %d3, 0;\nNEXT:\nsetp.ge.u64 %p0, %d3, %d2;\n@%p0 bra DONE;\n" \
+    what \
+    "add.u64 %d3, %d3, 1;\nbra NEXT;\nDONE:\n" \
+    RESULT("0")
 #define COPY \
-    "ld.param.b32 %r0, [d];\nsetp.ne.u32 %p0, %r0, 3;\nsetp.ne.and.u32 %p0, %r0, 4, %p0;\n" \
-    "@!%p0 bra GOOD;\n" RESULT("21") "GOOD:\nld.param.b64 %d0, [a];\nld.param.b64 %d1, [b];\nld.param.b64 %d2, " \
-                                     "[c];\n" EACH("add.u64 %d4, %d1, %d3;\nld.u8 %r0, [%d4];\nadd.u64 %d4, %d0, " \
-                                                   "%d3;\nst.u8 [%d4], %r0;\n")
+    "ld.param.b32 %r0, [d];\nsetp.ne.u32 %p0, %r0, 3;\nsetp.ne.and.u32 %p0, %r0, 4, %p0;\n@!%p0 bra GOOD;\n" \
+    RESULT("21") \
+    "GOOD:\nld.param.b64 %d0, [a];\nld.param.b64 %d1, [b];\nld.param.b64 %d2, [c];\n" \
+    EACH("add.u64 %d4, %d1, %d3;\nld.u8 %r0, [%d4];\nadd.u64 %d4, %d0, " "%d3;\nst.u8 [%d4], %r0;\n")
 #define FILL \
-    "ld.param.b64 %d0, [a];\nld.param.b32 %r0, [b];\nld.param.b64 %d2, [c];\n" EACH( \
-        "add.u64 %d4, %d0, %d3;\nst.u8 [%d4], %r0;\n")
+    "ld.param.b64 %d0, [a];\nld.param.b32 %r0, [b];\nld.param.b64 %d2, [c];\n" \
+    EACH("add.u64 %d4, %d0, %d3;\nst.u8 [%d4], %r0;\n")
+
+/* clang-format on */
+
 #define ALLOCATE \
     "ld.param.b64 %d0, [b];\n{\n.param .b64 size;\n.param .b64 at;\nst.param.b64 [size], %d0;\n" \
     "call (at), malloc, (size);\nld.param.b64 %d1, [at];\n}\nld.param.b64 %d0, [a];\nst.b64 [%d0], %d1;\n" \
