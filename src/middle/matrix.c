@@ -86,8 +86,9 @@ static uint32_t make_form(lw_matrix_form *form, const lw_match *match, uint8_t f
         if (k == LW_MMA_E) selectors = held[h].sets;
     }
     if (form->of[LW_MMA_SA].registers) form->scales = scales_of(form, words);
-    if (lw_elements[form->of[LW_MMA_D].element].bits != 32 || form->of[LW_MMA_D].element == LW_ELEMENT_f32)
-        form->how &= LW_FLOAT_ROUNDING; /* .satfinite of floating point changes nothing on an H200 */
+    const uint8_t d = form->of[LW_MMA_D].element, c = form->of[LW_MMA_C].element;
+    if (d != LW_ELEMENT_s32 && !(d == LW_ELEMENT_f16 && c == LW_ELEMENT_f32))
+        form->how &= LW_FLOAT_ROUNDING; /* .satfinite changes nothing of these on an H200 */
     form->kind = (uint8_t)kind;
     form->sets = held[LW_MMA_D].sets;
     return selectors;
@@ -102,13 +103,6 @@ static uint32_t place_form(lw_lower *l, const lw_matrix_form *form) {
     const uint32_t last = l->ptx->matrix_form;
     if (last != LW_NO_SLOT && !memcmp(l->constants.at + last, form, sizeof *form)) return last;
     return l->ptx->matrix_form = lw_lower_constants(l, form, sizeof *form);
-}
-
-/* isa/ptx/refused.def says why. */
-static bool is_refused(const lw_instruction *i) {
-    const lw_matrix_words *words = &i->match->matrices;
-    return i->match->mode.satfinite && words->element_count == 2 && words->elements[0] == LW_ELEMENT_f16 &&
-           words->elements[1] == LW_ELEMENT_f32;
 }
 
 static uint32_t word(lw_lower *l, uint32_t value) { return lw_lower_const(l, LW_CLASS_32, value); }
@@ -144,10 +138,6 @@ static void multiply(lw_lower *l, const lw_instruction *i) {
     lw_matrix_form form;
     uint8_t from[LW_MMA_OPERANDS];
     uint32_t listed[LW_MMA_OPERANDS * MOST], count = 0, scales = LW_NO_SLOT;
-    if (is_refused(i)) {
-        lw_lower_error(l, i);
-        return;
-    }
     const uint32_t selectors = make_form(&form, i->match, from);
     if (selectors) {
         const uint64_t selector = i->operands[SELECTOR].value;

@@ -242,7 +242,7 @@ def function_of(mnemonic, kinds):
     if a in ("e4m3", "e5m2"):
         return lambda x, y, z: model.bytewise((a, b), x, y, z, d)
     if mnemonic.startswith("wmma") and a == "f16":
-        return lambda x, y, z: model.wmma(x, y, z, c, d)  # .satfinite changes nothing
+        return lambda x, y, z: model.wmma(x, y, z, c, d, clamps)
     if mnemonic.startswith("wmma") and a == "tf32":
         return lambda x, y, z: model.block("tf32", x, y, z, d, 4)
     return lambda x, y, z: model.block(a, x, y, z, d)
@@ -461,8 +461,6 @@ def wmma_cases(ids, most):
     for row in table:
         if "_MMA_" in row.id:
             for mnemonic in spellings(row, most(row)):
-                if mnemonic.endswith("f16.f32.satfinite"):
-                    continue  # not executed
                 yield wmma_case(row, mnemonic, loads, number)
                 number += 1
 

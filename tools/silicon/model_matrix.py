@@ -1,6 +1,7 @@
 """Products of matrices as an H100 and an H200 compute them, in whole numbers: what one element of d is, and which lane holds which element. The layouts
 are the manual's formulas (9.7.14), not the table of isa/ptx/fragments.def; those of wmma, which the manual leaves open, are what the cards showed."""
 
+import functools
 import struct
 
 FORMATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10), "f32": (8, 23), "e5m2": (5, 2), "e3m2": (3, 2), "e2m3": (2, 3), "e2m1": (2, 1)}  # bits of exponent and fraction
@@ -108,6 +109,15 @@ def half(bits):
     return struct.unpack("<e", struct.pack("<H", bits & 0xFFFF))[0]
 
 
+def half_cut(bits):
+    """An f32 as f16, toward zero: too large a number becomes the largest one."""
+    what, sign, _, places, unit = read("f32", bits)
+    if what != "number":
+        return NAN["f16"] if what == "nan" else sign << 15 | 0x7C00
+    code = encode("f16", 0, places, unit, False)
+    return sign << 15 | min(code, 0x7BFF)
+
+
 def half_bits(value):
     """The nearest f16 of a number that f32 has."""
     if value != value:
@@ -135,12 +145,17 @@ def scale(kind, bits):
     return ("nan", 0, 0, 0, 0) if bits == 0xFF else ("number", 0, bits - 127, 1, bits - 127)
 
 
+@functools.lru_cache(maxsize=64)
+def factored(kind, elements, factor, factors):
+    """Elements of a row, each with the factor of its run: of kind `factor`."""
+    found = [read(kind, x) for x in elements]
+    return [product(x, scale(factor, factors[i * len(factors) // len(found)])) for i, x in enumerate(found)] if factors else found
+
+
 def scaled(kinds, a, b, c, to, factor=None, a_factors=(), b_factors=()):
-    """.kind::…: one block; each element has the factor of its run, of kind `factor`. No GPU was asked."""
-    def numbers(kind, elements, factors):
-        found = [read(kind, x) for x in elements]
-        return [product(x, scale(factor, factors[i * len(factors) // len(found)])) for i, x in enumerate(found)] if factors else found
-    return summed(to, [product(x, y) for x, y in zip(numbers(kinds[0], a, a_factors), numbers(kinds[1], b, b_factors))], c)
+    """.kind::…: one block. No GPU was asked."""
+    pairs = zip(factored(kinds[0], tuple(a), factor, tuple(a_factors)), factored(kinds[1], tuple(b), factor, tuple(b_factors)))
+    return summed(to, [product(x, y) for x, y in pairs], c)
 
 
 def bytewise(kinds, a, b, c, to):
@@ -228,11 +243,13 @@ def integers(kinds, a, b, c, clamps):
     return total & 0xFFFFFFFF
 
 
-def wmma(a, b, c, c_kind, to):
+def wmma(a, b, c, c_kind, to, clamps):
+    """`clamps`: .satfinite, which is seen only where an f32 c goes with an f16 d."""
     if c_kind == "f16" and to == "f32":
         return block("f16", a, b, single_bits(half(c)), "f32")
     if c_kind == "f32" and to == "f16":
-        return half_bits(single(block("f16", a, b, c, "f32")))
+        result = block("f16", a, b, c, "f32")
+        return half_cut(result) if clamps else half_bits(single(result))
     return block("f16", a, b, c, to)
 
 

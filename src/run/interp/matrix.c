@@ -143,6 +143,7 @@ static uint32_t one_block(const lw_matrix_number *a, const lw_matrix_number *b, 
 
 static uint32_t widen(uint32_t half) { return lw_bits_f32_(lw_pin_f32_(lw_cvt_f32_f16((uint16_t)half))); }
 static uint32_t narrow(uint32_t bits) { return lw_cvt_rn_f16_f32(lw_from_bits_f32_(bits)); }
+static uint32_t narrow_toward_zero(uint32_t bits) { return lw_cvt_rz_f16_f32(lw_from_bits_f32_(bits)); }
 
 enum { MOST = 256 }; /* products of one block */
 
@@ -165,7 +166,8 @@ static uint32_t by_blocks(const lw_matrix_kind *kind, const void *a, const void 
         }
         c = one_block(x, y, each, sum_type, c, sum_type, kind->cut);
     }
-    return unlike && kind->d_type == LW_MATRIX_f16 ? narrow(c) : c;
+    if (!unlike || kind->d_type != LW_MATRIX_f16) return c;
+    return kind->saturate ? narrow_toward_zero(c) : narrow(c);
 }
 
 /* ---- The other rules -------------------------------------------------------------------------------------------- */
@@ -231,22 +233,14 @@ static uint32_t by_bits(const lw_matrix_kind *kind, const uint32_t *a, const uin
     return c;
 }
 
-/* Manual of PTX 6.3, .satfinite of wmma.mma; no GPU was asked. */
-static uint32_t saturate(lw_matrix_type type, uint32_t bits) {
-    const uint32_t infinity = type == LW_MATRIX_f16 ? 0x7c00 : 0x7f800000,
-                   sign = bits & (type == LW_MATRIX_f16 ? 0x8000 : 0x80000000), size = bits ^ sign;
-    return size > infinity ? 0 : size == infinity ? (infinity - 1) | sign : bits;
-}
-
 uint64_t lw_matrix_element(const lw_matrix_kind *kind, const void *a, const void *b, uint64_t c) {
-    uint32_t d = 0;
     switch ((lw_matrix_rule)kind->rule) {
-    case LW_MATRIX_block: d = by_blocks(kind, a, b, (uint32_t)c); break;
-    case LW_MATRIX_pairs: d = by_pairs(kind, a, b, (uint32_t)c); break;
-    case LW_MATRIX_sums: d = by_sums(kind, a, b, (uint32_t)c); break;
+    case LW_MATRIX_block: return by_blocks(kind, a, b, (uint32_t)c);
+    case LW_MATRIX_pairs: return by_pairs(kind, a, b, (uint32_t)c);
+    case LW_MATRIX_sums: return by_sums(kind, a, b, (uint32_t)c);
     case LW_MATRIX_fma: return by_fma(kind, a, b, c);
     case LW_MATRIX_integer: return by_integers(kind, a, b, (uint32_t)c);
     case LW_MATRIX_bits: return by_bits(kind, a, b, (uint32_t)c);
     }
-    return kind->saturate ? saturate(kind->d_type, d) : d;
+    return 0;
 }

@@ -18,7 +18,7 @@ typedef enum lw_matrix_rule {
      * nearest. Products have the sum of the exponents of their factors, also where they are 2 or more. (Of e3m2, e2m3
      * and e2m1, which only later GPUs multiply, nothing is cut but of c.) `block` products at a time, the result of one
      * block being the c of the next. If c is f16 and d f32, c is converted first; if c is f32 and d f16, the f32 result
-     * is converted. */
+     * is converted, to nearest or, if `saturate`, toward zero. */
     LW_MATRIX_block,
     /* e4m3 and e5m2 of mma.sync: operands become f16; products with k % 4 of 0 and 1 are one block onto zero, those of
      * 2 and 3 a second one onto its result. That and c are added to nearest. */
@@ -72,9 +72,9 @@ typedef struct lw_matrix_kind {
     uint16_t block;                         /* block: 0 for all products at once, or a divisor of k */
     bool b_per_row;                         /* sparse a: b is b[m][n][k], the elements that each row of a selects */
     bool negate_a, negate_b;                /* block: the sign of every element of a or b is inverted */
-    bool saturate;  /* integer; floating point: infinite results become the largest number, NaN becomes +0 */
-    bool exclusive; /* bits */
-    const lw_matrix_scales *scales; /* block, of an e2m1 … e5m2; NULL: none */
+    bool saturate;                          /* integer; block, of an f32 c and an f16 d */
+    bool exclusive;                         /* bits */
+    const lw_matrix_scales *scales;         /* block, of an e2m1 … e5m2; NULL: none */
 } lw_matrix_kind;
 
 /* For each CPU level: level/matrix.c. Steps that are compiled once find that of their program's level in
