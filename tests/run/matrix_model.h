@@ -11,10 +11,14 @@
 #include <stdint.h>
 #include <string.h>
 
+typedef enum { MMA_IEEE, MMA_ONE_NAN, MMA_NUMBERS } mma_top; /* what the largest exponent field is for */
 typedef struct {
-    int eb, mb;
-} mma_fmt; /* exponent bits, mantissa bits */
-static const mma_fmt MMA_F16 = {5, 10}, MMA_BF16 = {8, 7}, MMA_TF32 = {8, 10}, MMA_F32 = {8, 23};
+    int eb, mb; /* exponent bits, mantissa bits */
+    mma_top top;
+} mma_fmt;
+static const mma_fmt MMA_F16 = {5, 10, MMA_IEEE}, MMA_BF16 = {8, 7, MMA_IEEE}, MMA_TF32 = {8, 10, MMA_IEEE},
+                     MMA_F32 = {8, 23, MMA_IEEE}, MMA_E5M2 = {5, 2, MMA_IEEE}, MMA_E4M3 = {4, 3, MMA_ONE_NAN},
+                     MMA_E3M2 = {3, 2, MMA_NUMBERS}, MMA_E2M3 = {2, 3, MMA_NUMBERS}, MMA_E2M1 = {2, 1, MMA_NUMBERS};
 
 #ifndef MMA_FRAC
 #define MMA_FRAC 25 /* bits kept below the block's largest exponent */
@@ -31,9 +35,9 @@ static const mma_fmt MMA_F16 = {5, 10}, MMA_BF16 = {8, 7}, MMA_TF32 = {8, 10}, M
 #define MMA_NAN64 0xfff8000000000000ull
 
 typedef struct {
-    int sign, e, cls;
+    int sign, e, cls, w;
     uint32_t m;
-} mma_un; /* cls 0 finite, 1 infinity, 2 NaN; value = m * 2^(e-mb) */
+} mma_un; /* cls 0 finite, 1 infinity, 2 NaN; value = m * 2^(e-w) */
 static inline mma_un mma_unpack(mma_fmt f, uint32_t v) {
     mma_un u;
     int bias = (1 << (f.eb - 1)) - 1, e = (int)(v >> f.mb & ((1u << f.eb) - 1));
@@ -41,8 +45,9 @@ static inline mma_un mma_unpack(mma_fmt f, uint32_t v) {
     u.sign = (int)(v >> (f.eb + f.mb) & 1);
     u.cls = 0;
     u.m = m;
+    u.w = f.mb;
     u.e = e - bias;
-    if (e == (1 << f.eb) - 1) {
+    if (e == (1 << f.eb) - 1 && (f.top == MMA_IEEE || (f.top == MMA_ONE_NAN && m == (1u << f.mb) - 1))) {
         u.cls = m ? 2 : 1;
         return u;
     }
@@ -51,61 +56,52 @@ static inline mma_un mma_unpack(mma_fmt f, uint32_t v) {
     return u;
 }
 
-/* One block: c + sum of a[i]*b[i], i < n <= 16, in one step. c16, d16: c and the result are f16 (else f32). */
-static inline uint32_t mma_block(mma_fmt fa, mma_fmt fb, int n, const uint32_t *a, const uint32_t *b, uint32_t c,
-                                 int c16, int d16) {
-    int i, emax = d16 ? MMA_EMIN16 : MMA_EMIN32, nan = 0, pinf = 0, ninf = 0, neg, top, ex, drop, e[17], w[17];
-    int64_t sig[17], sum = 0;
+/* Exact, in [1,4) units of 2^e: not normalised. */
+static inline mma_un mma_mul(mma_un x, mma_un y) {
+    x.sign ^= y.sign;
+    if (x.cls | y.cls)
+        x.cls = x.cls == 2 || y.cls == 2 || (!x.m && !x.cls) || (!y.m && !y.cls) ? 2 : 1; /* inf*0 is NaN */
+    x.e += y.e;
+    x.w += y.w;
+    x.m *= y.m;
+    return x;
+}
+
+/* The sum of n addends, c among them, in one step: `frac` bits are kept of each below the largest exponent, and of an
+ * f32 result; d16: the result is f16 (else f32). */
+static inline uint32_t mma_sum(int n, const mma_un *x, int frac, int d16) {
+    int i, emax = d16 ? MMA_EMIN16 : MMA_EMIN32, nan = 0, pinf = 0, ninf = 0, neg, top, ex, drop;
+    int64_t sum = 0;
     uint64_t mag, m;
-    const mma_fmt fc = c16 ? MMA_F16 : MMA_F32;
-    for (i = 0; i <= n; i++) {
-        mma_un x, y;
-        if (i < n) {
-            x = mma_unpack(fa, a[i]);
-            y = mma_unpack(fb, b[i]);
-            x.sign ^= y.sign;
-            w[i] = fa.mb + fb.mb;
-            if (x.cls | y.cls)
-                x.cls = x.cls == 2 || y.cls == 2 || (!x.m && !x.cls) || (!y.m && !y.cls) ? 2 : 1; /* inf*0 is NaN */
-            e[i] = x.e + y.e;
-            sig[i] = (int64_t)x.m * y.m; /* exact, in [1,4) units of 2^e: not normalised */
-        } else {
-            x = mma_unpack(fc, c);
-            w[i] = fc.mb;
-            e[i] = x.e;
-            sig[i] = x.m;
-        }
-        if (x.cls) {
-            if (x.cls == 2) nan = 1;
-            else if (x.sign) ninf = 1;
-            else pinf = 1;
-            sig[i] = 0;
-        }
-        if (sig[i] && e[i] > emax) emax = e[i]; /* zeros have no exponent */
-        if (x.sign) sig[i] = -sig[i];
+    for (i = 0; i < n; i++) {
+        if (x[i].cls == 2) nan = 1;
+        else if (x[i].cls && x[i].sign) ninf = 1;
+        else if (x[i].cls) pinf = 1;
+        else if (x[i].m && x[i].e > emax) emax = x[i].e; /* zeros have no exponent */
     }
     if (nan || (pinf && ninf)) return d16 ? MMA_NAN16 : MMA_NAN32;
     if (pinf | ninf) return d16 ? (ninf ? 0xfc00u : 0x7c00u) : ninf ? 0xff800000u : 0x7f800000u;
-    for (i = 0; i <= n; i++) { /* align every addend, c too, to 2^(emax-FRAC); cut what is below, toward zero */
-        int sh = MMA_FRAC - w[i] - (emax - e[i]);
-        int64_t v = sig[i] < 0 ? -sig[i] : sig[i];
+    for (i = 0; i < n; i++) { /* align every addend, c too, to 2^(emax-frac); cut what is below, toward zero */
+        int sh = frac - x[i].w - (emax - x[i].e);
+        int64_t v = x[i].m;
         if (!v) continue;
         v = sh >= 0 ? v << sh : sh < -62 ? 0 : v >> -sh;
-        sum += sig[i] < 0 ? -v : v;
+        sum += x[i].sign ? -v : v;
     }
     if (!sum) return 0; /* a zero result is +0, always */
     neg = sum < 0;
-    mag = neg ? (uint64_t)-sum : (uint64_t)sum; /* the sum is exact: mag * 2^(emax-FRAC) */
+    mag = neg ? (uint64_t)-sum : (uint64_t)sum; /* the sum is exact: mag * 2^(emax-frac) */
     top = 63;
     while (!(mag >> top)) top--;
-    ex = emax - MMA_FRAC + top;
+    ex = emax - frac + top;
     if (!d16) { /* f32: toward zero, but overflow gives infinity */
+        if (top > frac) mag = mag >> (top - frac) << (top - frac);
         if (ex > 127) return (uint32_t)neg << 31 | 0x7f800000u;
-        drop = ex < -126 ? -149 - (emax - MMA_FRAC) : top - 23;
+        drop = ex < -126 ? -149 - (emax - frac) : top - 23;
         m = drop > 63 ? 0 : drop >= 0 ? mag >> drop : mag << -drop;
         return m ? (uint32_t)neg << 31 | (uint32_t)(m + (ex < -126 ? 0 : (uint64_t)(ex + 126) << 23)) : 0;
     }
-    drop = ex < -14 ? -24 - (emax - MMA_FRAC) : top - 10; /* f16: to nearest, ties to even */
+    drop = ex < -14 ? -24 - (emax - frac) : top - 10; /* f16: to nearest, ties to even */
     if (drop > 63) m = 0;
     else if (drop <= 0) m = mag << -drop;
     else {
@@ -116,6 +112,42 @@ static inline uint32_t mma_block(mma_fmt fa, mma_fmt fb, int n, const uint32_t *
     if (ex >= -14) m += (uint64_t)(ex + 14) << 10;
     if (ex > 15 || m > 0x7c00) m = 0x7c00;
     return m ? (uint32_t)neg << 15 | (uint32_t)m : 0;
+}
+
+/* One block: c + sum of a[i]*b[i], i < n <= 64. c16, d16: c and the result are f16 (else f32). */
+static inline uint32_t mma_products(mma_fmt fa, mma_fmt fb, int n, const uint32_t *a, const uint32_t *b, uint32_t c,
+                                    int c16, int d16, int frac) {
+    mma_un x[65];
+    int i;
+    for (i = 0; i < n; i++) x[i] = mma_mul(mma_unpack(fa, a[i]), mma_unpack(fb, b[i]));
+    x[n] = mma_unpack(c16 ? MMA_F16 : MMA_F32, c);
+    return mma_sum(n + 1, x, frac, d16);
+}
+static inline uint32_t mma_block(mma_fmt fa, mma_fmt fb, int n, const uint32_t *a, const uint32_t *b, uint32_t c,
+                                 int c16, int d16) {
+    return mma_products(fa, fb, n, a, b, c, c16, d16, MMA_FRAC);
+}
+
+/* Kinds with scale factors, by the manual alone (section 9.7.14.3), since no GPU at hand has them: element k of a is
+ * multiplied by factor k/each of sa, likewise b; ue8m0 is a power of two, ue4m3 an e4m3 whose sign does not count. */
+static inline mma_un mma_scale(int ue8m0, uint32_t v) {
+    mma_un u = mma_unpack(MMA_E4M3, v & 0x7f);
+    if (!ue8m0) return u;
+    u.cls = v == 255 ? 2 : 0;
+    u.m = 1;
+    u.w = 0;
+    u.e = (int)v - 127;
+    return u;
+}
+static inline uint32_t mma_scaled(mma_fmt fa, mma_fmt fb, int n, const uint32_t *a, const uint32_t *b, uint32_t c,
+                                  int ue8m0, int each, const uint8_t *sa, const uint8_t *sb) {
+    mma_un x[65];
+    int i;
+    for (i = 0; i < n; i++)
+        x[i] = mma_mul(mma_mul(mma_unpack(fa, a[i]), mma_scale(ue8m0, sa[i / each])),
+                       mma_mul(mma_unpack(fb, b[i]), mma_scale(ue8m0, sb[i / each])));
+    x[n] = mma_unpack(MMA_F32, c);
+    return mma_sum(n + 1, x, MMA_FRAC, 0);
 }
 
 /* f16 and bf16 (K 8, 16), tf32 (K 4, 8): one block of all K products. tf32: the low 13 bits of a and b are ignored. */
@@ -156,6 +188,13 @@ static inline uint32_t mma_f32_to_f16(uint32_t v) {
     m >>= d;
     if (r > 1u << (d - 1) || (r == 1u << (d - 1) && (m & 1))) m++;
     return s | (m + (e < 113 ? 0 : (e - 113) << 10));
+}
+/* … toward zero: what is too large becomes 65504. */
+static inline uint32_t mma_f32_to_f16_rz(uint32_t v) {
+    uint32_t near = mma_f32_to_f16(v), e = v >> 23 & 0xff;
+    float exact, got = mma_f16_val(near);
+    memcpy(&exact, &v, 4);
+    return e == 255 || fabsf(got) <= fabsf(exact) ? near : near - 1; /* the next one nearer to 0, of infinity too */
 }
 static inline uint32_t mma_f16_k4(const uint32_t *a, const uint32_t *b, uint32_t c, int c16, int d16) {
     float d, e, z, p[4];
@@ -269,15 +308,17 @@ static inline uint32_t mma_b1(int words, const uint32_t *a, const uint32_t *b, u
     return c;
 }
 /* ---- wmma.mma: f16, bf16: one block of 16, as mma m16n8k16. f16 with a c type unlike the d type: c is first widened
- * to f32 (so a subnormal c is normalised), or the f32 result is rounded to f16 afterwards. tf32 m16n16k8: two blocks of
+ * to f32 (so a subnormal c is normalised), or the f32 result is rounded to f16 afterwards, with .satfinite toward
+ * zero. tf32 m16n16k8: two blocks of
  * 4, k 0-3 and then 4-7. f64, integers, b1: as mma. */
-static inline uint32_t wmma_f16(int K, const uint32_t *x, const uint32_t *y, uint32_t c, int c16, int d16) {
+static inline uint32_t wmma_f16(int K, const uint32_t *x, const uint32_t *y, uint32_t c, int c16, int d16, int sat) {
     if (c16 && !d16) {
         float f = mma_f16_val(c);
         memcpy(&c, &f, 4);
         if ((c & 0x7fffffffu) > 0x7f800000u) c = MMA_NAN32;
         return mma_f16_f32(K, x, y, c);
     }
+    if (!c16 && d16 && sat) return mma_f32_to_f16_rz(mma_f16_f32(K, x, y, c));
     if (!c16 && d16) return mma_f32_to_f16(mma_f16_f32(K, x, y, c));
     return mma_block(MMA_F16, MMA_F16, K, x, y, c, c16, d16);
 }
@@ -292,82 +333,8 @@ static inline uint32_t wmma_tf32(const uint32_t *x, const uint32_t *y, uint32_t 
 #ifndef WG_FRAC
 #define WG_FRAC 13
 #endif
-static inline mma_un fp8_unpack(int e4, uint32_t v) {
-    mma_un u;
-    static const mma_fmt E5 = {5, 2};
-    if (!e4) return mma_unpack(E5, v);
-    u.sign = (int)(v >> 7 & 1);
-    u.cls = (v & 0x7f) == 0x7f ? 2 : 0;
-    u.e = (int)(v >> 3 & 15);
-    u.m = v & 7;
-    if (u.e) u.m |= 8;
-    else u.e = 1;
-    u.e -= 7;
-    return u;
-}
 static inline uint32_t wgmma_fp8(int a_e4, int b_e4, int n, const uint32_t *a, const uint32_t *b, uint32_t c, int d16) {
-    int i, emax = d16 ? MMA_EMIN16 : MMA_EMIN32, nan = 0, pinf = 0, ninf = 0, neg, top, ex, drop, e[65], w[65];
-    int64_t sig[65], sum = 0;
-    uint64_t mag, m;
-    const mma_fmt fc = d16 ? MMA_F16 : MMA_F32;
-    for (i = 0; i <= n; i++) {
-        mma_un x, y;
-        if (i < n) {
-            x = fp8_unpack(a_e4, a[i]);
-            y = fp8_unpack(b_e4, b[i]);
-            x.sign ^= y.sign;
-            w[i] = (a_e4 ? 3 : 2) + (b_e4 ? 3 : 2);
-            if (x.cls | y.cls) x.cls = x.cls == 2 || y.cls == 2 || (!x.m && !x.cls) || (!y.m && !y.cls) ? 2 : 1;
-            e[i] = x.e + y.e;
-            sig[i] = (int64_t)x.m * y.m;
-        } else {
-            x = mma_unpack(fc, c);
-            w[i] = fc.mb;
-            e[i] = x.e;
-            sig[i] = x.m;
-        }
-        if (x.cls) {
-            if (x.cls == 2) nan = 1;
-            else if (x.sign) ninf = 1;
-            else pinf = 1;
-            sig[i] = 0;
-        }
-        if (sig[i] && e[i] > emax) emax = e[i];
-        if (x.sign) sig[i] = -sig[i];
-    }
-    if (nan || (pinf && ninf)) return d16 ? MMA_NAN16 : MMA_NAN32;
-    if (pinf | ninf) return d16 ? (ninf ? 0xfc00u : 0x7c00u) : ninf ? 0xff800000u : 0x7f800000u;
-    for (i = 0; i <= n; i++) {
-        int sh = WG_FRAC - w[i] - (emax - e[i]);
-        int64_t v = sig[i] < 0 ? -sig[i] : sig[i];
-        if (!v) continue;
-        v = sh >= 0 ? v << sh : sh < -62 ? 0 : v >> -sh;
-        sum += sig[i] < 0 ? -v : v;
-    }
-    if (!sum) return 0;
-    neg = sum < 0;
-    mag = neg ? (uint64_t)-sum : (uint64_t)sum;
-    top = 63;
-    while (!(mag >> top)) top--;
-    ex = emax - WG_FRAC + top;
-    if (!d16) {
-        if (top > WG_FRAC) mag = mag >> (top - WG_FRAC) << (top - WG_FRAC);
-        if (ex > 127) return (uint32_t)neg << 31 | 0x7f800000u;
-        drop = ex < -126 ? -149 - (emax - WG_FRAC) : top - 23;
-        m = drop > 63 ? 0 : drop >= 0 ? mag >> drop : mag << -drop;
-        return m ? (uint32_t)neg << 31 | (uint32_t)(m + (ex < -126 ? 0 : (uint64_t)(ex + 126) << 23)) : 0;
-    }
-    drop = ex < -14 ? -24 - (emax - WG_FRAC) : top - 10;
-    if (drop > 63) m = 0;
-    else if (drop <= 0) m = mag << -drop;
-    else {
-        uint64_t h = 1ull << (drop - 1), r = mag & ((h << 1) - 1);
-        m = mag >> drop;
-        if (r > h || (r == h && (m & 1))) m++;
-    }
-    if (ex >= -14) m += (uint64_t)(ex + 14) << 10;
-    if (ex > 15 || m > 0x7c00) m = 0x7c00;
-    return m ? (uint32_t)neg << 15 | (uint32_t)m : 0;
+    return mma_products(a_e4 ? MMA_E4M3 : MMA_E5M2, b_e4 ? MMA_E4M3 : MMA_E5M2, n, a, b, c, d16, d16, WG_FRAC);
 }
 
 #endif

@@ -13,6 +13,9 @@ typedef uint64_t tile[MOST_M * MOST_K]; /* of any element; b per row has m * n *
 static tile a_tile, c_tile, d_tile;
 static uint64_t b_tile[MOST * 64];
 static uint64_t want[MOST];
+static uint8_t a_scales[MOST_M * 4], b_scales[MOST_N * 4];
+static const lw_matrix_scales powers = {LW_MATRIX_ue8m0, 32, a_scales, b_scales},
+                              numbers = {LW_MATRIX_ue4m3, 16, a_scales, b_scales};
 
 /* ---- Operands -------------------------------------------------------------------------------------------------- */
 
@@ -23,7 +26,8 @@ typedef struct format {
 static const format formats[LW_MATRIX_TYPES] = {
     [LW_MATRIX_f16] = {10, 5, 0}, [LW_MATRIX_bf16] = {7, 8, 0},  [LW_MATRIX_tf32] = {10, 8, 13},
     [LW_MATRIX_f32] = {23, 8, 0}, [LW_MATRIX_f64] = {52, 11, 0}, [LW_MATRIX_e4m3] = {3, 4, 0},
-    [LW_MATRIX_e5m2] = {2, 5, 0},
+    [LW_MATRIX_e5m2] = {2, 5, 0}, [LW_MATRIX_e3m2] = {2, 3, 0},  [LW_MATRIX_e2m3] = {3, 2, 0},
+    [LW_MATRIX_e2m1] = {1, 2, 0},
 };
 
 typedef enum how {
@@ -124,6 +128,11 @@ static void fill(const lw_matrix_kind *kind, how how) {
         put(c_tile, kind->c_type, i, steps_below(6) ? c : 0);
     }
     change(kind, how);
+    for (size_t i = 0; i < sizeof a_scales + sizeof b_scales; i++) { /* factors near 1, or any */
+        uint8_t *to = i < sizeof a_scales ? &a_scales[i] : &b_scales[i - sizeof a_scales];
+        const uint32_t one = kind->scales == &numbers ? 0x38 : 127;
+        *to = (uint8_t)(how == RAW || how == WIDE ? steps_below(256) : one - 2 + steps_below(4));
+    }
 }
 
 /* In even rows odd multiples of 2^-25 by one product, in odd ones 2^-11 beside a c of 1 to 2; what the other products
@@ -163,6 +172,26 @@ static void change(const lw_matrix_kind *kind, how how) {
 
 /* ---- The model -------------------------------------------------------------------------------------------------- */
 
+static mma_fmt small_format(uint8_t type) {
+    return type == LW_MATRIX_e4m3   ? MMA_E4M3
+           : type == LW_MATRIX_e5m2 ? MMA_E5M2
+           : type == LW_MATRIX_e3m2 ? MMA_E3M2
+           : type == LW_MATRIX_e2m3 ? MMA_E2M3
+                                    : MMA_E2M1;
+}
+
+/* An element with the scale factors of its row and column. */
+static lw_matrix_kind kind_at(const lw_matrix_kind *kind, size_t at, lw_matrix_scales *scales) {
+    lw_matrix_kind one = *kind;
+    if (!kind->scales) return one;
+    const size_t runs = kind->k / kind->scales->each;
+    *scales = *kind->scales;
+    scales->a += runs * (at / kind->n), scales->b += runs * (at % kind->n);
+    one.scales = scales;
+    return one;
+}
+
+/* `kind`: with the scale factors that are its element's. */
 static uint64_t model(const lw_matrix_kind *kind, const uint64_t *x, const uint64_t *y, uint64_t c) {
     uint32_t a[MOST_K], b[MOST_K];
     int32_t p[MOST_K], q[MOST_K];
@@ -177,7 +206,13 @@ static uint64_t model(const lw_matrix_kind *kind, const uint64_t *x, const uint6
     case LW_MATRIX_block:
         if (kind->cut == 13)
             return wgmma_fp8(kind->a_type == LW_MATRIX_e4m3, kind->b_type == LW_MATRIX_e4m3, k, a, b, bits, d16);
-        if (kind->a_type == LW_MATRIX_f16) return wmma_f16(k, a, b, bits, c16, d16);
+        if (kind->scales)
+            return mma_scaled(small_format(kind->a_type), small_format(kind->b_type), k, a, b, bits,
+                              kind->scales->type == LW_MATRIX_ue8m0, kind->scales->each, kind->scales->a,
+                              kind->scales->b);
+        if (lw_matrix_bytes(kind->a_type, 1) == 1)
+            return mma_block(small_format(kind->a_type), small_format(kind->b_type), k, a, b, bits, d16, d16);
+        if (kind->a_type == LW_MATRIX_f16) return wmma_f16(k, a, b, bits, c16, d16, kind->saturate);
         if (kind->a_type == LW_MATRIX_bf16) return mma_bf16_f32(k, a, b, bits);
         return kind->block ? wmma_tf32(a, b, bits) : mma_tf32_f32(k, a, b, bits);
     case LW_MATRIX_pairs:
@@ -202,7 +237,9 @@ static void find_wanted(const lw_matrix_kind *kind) {
                 x[i] = get(a_tile, stored(kind->a_type), m * k + i);
                 y[i] = get(b_tile, stored(kind->b_type), row * k + i);
             }
-            want[at] = model(kind, x, y, get(c_tile, kind->c_type, at));
+            lw_matrix_scales scales;
+            const lw_matrix_kind one = kind_at(kind, at, &scales);
+            want[at] = model(&one, x, y, get(c_tile, kind->c_type, at));
         }
 }
 
@@ -220,7 +257,9 @@ static void try_element(const lw_matrix_kind *kind) {
     const size_t at = steps_below((uint32_t)(kind->m * kind->n)), row = kind->b_per_row ? at : at % kind->n;
     const char *a = (const char *)a_tile + lw_matrix_bytes(kind->a_type, kind->k) * (at / kind->n);
     const char *b = (const char *)b_tile + lw_matrix_bytes(kind->b_type, kind->k) * row;
-    assert_int_equal(lw_matrix_element(kind, a, b, get(c_tile, kind->c_type, at)), want[at]);
+    lw_matrix_scales scales;
+    const lw_matrix_kind one = kind_at(kind, at, &scales);
+    assert_int_equal(lw_matrix_element(&one, a, b, get(c_tile, kind->c_type, at)), want[at]);
 }
 
 static void try_kind(const lw_matrix_kind *kind, unsigned times) {
@@ -255,6 +294,7 @@ static const lw_matrix_kind blocks[] = {
     BLOCK(FLOATS(f16, f16, f32, f32), SIZE(16, 8, 8)),
     BLOCK(FLOATS(f16, f16, f16, f32), SIZE(16, 16, 16)),
     BLOCK(FLOATS(f16, f16, f32, f16), SIZE(8, 24, 16)),
+    BLOCK(FLOATS(f16, f16, f32, f16), SIZE(16, 16, 16), .saturate = true),
     BLOCK(FLOATS(bf16, bf16, f32, f32), SIZE(16, 8, 16)),
     BLOCK(FLOATS(bf16, bf16, f32, f32), SIZE(64, 24, 16)),
     BLOCK(FLOATS(tf32, tf32, f32, f32), SIZE(16, 8, 8)),
@@ -271,6 +311,15 @@ static const lw_matrix_kind bytes[] = {
     OTHER(pairs, FLOATS(e5m2, e4m3, f16, f16), SIZE(16, 8, 32)),
     OTHER(pairs, FLOATS(e4m3, e5m2, f32, f32), SIZE(16, 8, 16)),
     OTHER(pairs, FLOATS(e5m2, e5m2, f32, f32), SIZE(16, 8, 32), .b_per_row = true),
+};
+/* Those that no GPU was asked for. */
+static const lw_matrix_kind unasked[] = {
+    BLOCK(FLOATS(e4m3, e5m2, f32, f32), SIZE(16, 8, 32)),
+    BLOCK(FLOATS(e3m2, e2m1, f16, f16), SIZE(16, 8, 32)),
+    BLOCK(FLOATS(e2m3, e5m2, f32, f32), SIZE(16, 8, 32), .b_per_row = true),
+    BLOCK(FLOATS(e4m3, e2m1, f32, f32), SIZE(16, 8, 32), .scales = &powers),
+    BLOCK(FLOATS(e2m1, e2m1, f32, f32), SIZE(16, 8, 64), .scales = &numbers),
+    BLOCK(FLOATS(e5m2, e3m2, f32, f32), SIZE(16, 8, 32), .b_per_row = true, .scales = &powers),
 };
 static const lw_matrix_kind sums[] = {
     OTHER(sums, FLOATS(f16, f16, f32, f32), SIZE(8, 8, 4)), OTHER(sums, FLOATS(f16, f16, f16, f32), SIZE(8, 8, 4)),
@@ -296,6 +345,10 @@ static void test_blocks(void **state) {
 static void test_bytes(void **state) {
     (void)state;
     for (size_t i = 0; i < LW_COUNT(bytes); i++) try_kind(&bytes[i], times(10));
+}
+static void test_kinds(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT(unasked); i++) try_kind(&unasked[i], times(2));
 }
 static void test_sums(void **state) {
     (void)state;
@@ -427,6 +480,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),   cmocka_unit_test(test_bytes),
                                        cmocka_unit_test(test_sums),     cmocka_unit_test(test_integers),
                                        cmocka_unit_test(test_operands), cmocka_unit_test(test_roundings),
-                                       cmocka_unit_test(test_small)};
+                                       cmocka_unit_test(test_small),    cmocka_unit_test(test_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
