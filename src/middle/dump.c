@@ -77,6 +77,7 @@ static void put_matrices(lw_text *out, const lw_matrix_form *form) {
     for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++)
         lw_text_printf(out, " %s*%u", lw_elements[form->of[k].element].name, form->of[k].registers);
     if (form->of[LW_MMA_E].registers) lw_text_printf(out, " sparse %u", form->selector);
+    if (form->scales) lw_text_printf(out, " %s*%u", lw_elements[form->of[LW_MMA_SA].element].name, form->scales);
 }
 
 static void put_imm(lw_text *out, const lw_code *code, const lw_op *op) {

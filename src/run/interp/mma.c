@@ -315,7 +315,7 @@ static uint32_t find_operands(const lw_gang *gang, const lw_op *op, const lw_mat
                                 .slots = slots,
                                 .array = of[k]};
         slots += operands[k].registers;
-        place_lanes(&operands[k]);
+        if (operands[k].registers) place_lanes(&operands[k]);
     }
     return form->scales ? *slots : 0;
 }
