@@ -13,6 +13,10 @@ void lw_held_print_size(lw_text *out, const lw_held *held) {
     if (held->is == LW_MATRIX_E) lw_text_puts(out, "nibbles of metadata");
     else if (held->element) lw_text_puts(out, lw_elements[held->element].name);
     else lw_text_printf(out, "b%u", held->bits);
+    /* .kind::f8f6f4 */
+    if (held->element == LW_ELEMENT_e2m1 && held->bits == 8) lw_text_puts(out, " in bits 2 to 5 of bytes");
+    else if (held->element && lw_elements[held->element].bits < held->bits && held->bits == 8)
+        lw_text_puts(out, " in bytes");
 }
 
 const char *lw_held_set_name(const lw_held *held) {

@@ -224,6 +224,7 @@ class Matrices(cli.Case):
         text = self.shows(["draw", "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e2m1.e4m3.f32.ue8m0"])[1]
         self.assertIn("scale-a-data: 16 x 4 of ue8m0, thread-id 1 of 2\n    0\n  0 2:scale-a-data0-3\n  1 6:scale-a-data0-3\n", text)
         self.assertRegex(text, r"scale-b-data: 4 x 8 of ue8m0, thread-id 3 of 4\n.*\n  0 3:scale-b-data0-3 +7:scale-b-data0-3 ")
+        self.assertIn("\na: 16 x 32 of e2m1 in bits 2 to 5 of bytes\n", text)
         text = self.shows(["draw", "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8"])[1]
         self.assertRegex(text, r"d: 16 x 16 of b8\n(.*\n)\s+0 0:d0-3 +4:d0-3 ")
         self.assertIn(" 12 3:d0-3 ", text)
