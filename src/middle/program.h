@@ -346,6 +346,9 @@ typedef struct lw_code {
         uint64_t value;
     } * fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
     uint32_t fill_count;
+    uint32_t *steady; /* operations that give the same in all CTAs of a launch, in the order of the text, whose results
+                         have slots of their own */
+    uint32_t steady_count;
     /* and of the code over virtual registers that it was made of */
     uint32_t *became; /* per operation there: the one here that does it, where the last of those was that it does;
                          LW_NO_SLOT: none need do it */

@@ -229,6 +229,7 @@ typedef struct lw_frame {
     uint32_t depth;
     /* Who has written its registers: nobody yet, compiled code that takes a warp at a time alone, or others, too. */
     enum { LW_FRAME_new, LW_FRAME_pure, LW_FRAME_mixed } written;
+    uint64_t launch;  /* whose steady registers it has; 0: of none */
     uint64_t *ready;  /* bit per block: has pending lanes that can run; then a bit per word of these that is not 0, and
                          so on up to one word */
     lw_mask *pending; /* per block: lanes that go on there */
@@ -670,6 +671,9 @@ bool lw_cpu_has_wide(void); /* the machine compares and exchanges 16 bytes at on
 /* What the interpreter runs for a program: its `codes`. False: too many registers live at a time, diagnosed. Leaves
  * through the program's arena when memory runs out. */
 bool lw_interp_link(lw_program *program, lw_diags *diags);
+/* Of code that is linked: what is steady is passed over in the text, or done there like all else (interp/steady.c). */
+void lw_steady_link(lw_code *code);
+void lw_steady_forget(lw_code *code, lw_step *const *steps);
 void lw_program_link(lw_program *program, const lw_level *level);
 
 /* ---- Engines: engine.c -------------------------------------------------------------------------------- */

@@ -43,6 +43,8 @@ static inline void lw_clear_upper_halves(const lw_gang *gang) {
 enum { LW_SPIN_COST = 4096 };
 enum { LW_BYTES_A_STEP = 256 }; /* likewise: so many bytes that one operation writes count as one */
 
+void lw_steady_settle(lw_gang *gang); /* the frame's steady registers are those of this launch */
+
 /* Entering a block. */
 void lw_gang_join(lw_gang *gang,
                   const lw_op *op); /* others of its frame are elsewhere: who waits at the block comes along */

@@ -124,12 +124,12 @@ static void assign_slots(lw_alloc *a) {
         for (uint32_t v = starts[point]; v; v = next_start[v - 1]) {
             lw_vreg *vreg = &l->vregs.at[v - 1];
             lw_free_list *list = &free_lists[pool_of(vreg)];
-            bool shares = list->slots.count && !vreg->lone;
+            bool shares = list->slots.count && !vreg->lone && !vreg->steady;
             vreg->slot = shares ? list->slots.at[--list->slots.count] : a->counts[pool_of(vreg)]++;
         }
         for (uint32_t v = ends[point]; v; v = next_end[v - 1]) {
             const lw_vreg *vreg = &l->vregs.at[v - 1];
-            if (!vreg->lone) LW_PUSH(l->arena, free_lists[pool_of(vreg)].slots) = vreg->slot;
+            if (!vreg->lone && !vreg->steady) LW_PUSH(l->arena, free_lists[pool_of(vreg)].slots) = vreg->slot;
         }
     }
 }

@@ -71,6 +71,7 @@ static lw_code *link_function(lw_program *program, lw_code *from, lw_diags *diag
     for (uint32_t k = 0; k < from->constant_count; k++) LW_PUSH(l.arena, l.constants) = from->constants[k];
     lw_link_fuse(&l);
     compact(&l);
+    lw_link_steady(&l, program);
     lw_link_allocate(&l);
     lw_link_trails(l.code);
     return l.failed ? NULL : l.code;
