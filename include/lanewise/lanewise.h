@@ -403,8 +403,8 @@ LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *co
 /* Who ran the CTAs of a launch. */
 typedef struct lw_launch_engines {
     uint64_t interp_ctas, jit_ctas; /* that have ended, by the interpreter and by compiled code */
-    const char *why; /* of the engine "auto": why CTAs that began when the launch ended would not have been compiled, in
-                        one line, a fixed text; "": they would, or it is another engine */
+    const char *why; /* why CTAs that began when the launch ended would not have been compiled, or not all of the
+                        program's functions, in one line, a fixed text; "": they would, or it is the interpreter */
 } lw_launch_engines;
 
 /* Who ran the CTAs of the calling thread's last launch of a context, however it ended.

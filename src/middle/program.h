@@ -396,6 +396,7 @@ typedef struct lw_program {
     lw_step *const *steps;        /* … and its steps, by operation code … */
     lw_matrix_call *multiply;     /* … and what it multiplies matrices by (run/interp/matrix.h) */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
+    bool is_partly_compiled;      /* which leaves functions to the interpreter */
     uint8_t symbols;              /* enum lw_symbols_told (run/run.h): who is told where that lies */
     struct lw_profile *profile;   /* who counts what its steps do (run/profile.h), or NULL */
     uint64_t instruction_count;

@@ -395,7 +395,10 @@ const char *lw_tier_why(const lw_tier *tier) {
 #define TIER(name, why) why,
 #include "run/tiers.def"
     };
-    return whys[state_of(tier)];
+    const lw_tier_state state = state_of(tier);
+    if (state == LW_TIER_fast && tier->compiled.is_partly_compiled)
+        return "functions that would take too long to compile are left to the interpreter";
+    return whys[state];
 }
 
 /* ---- The trial ------------------------------------------------------------------------------------------------- */

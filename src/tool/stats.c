@@ -91,15 +91,15 @@ static void put_shares(lw_text *out, const lw_launch_engines *by, bool is_pto) {
     lw_text_puts(out, " by jit");
 }
 
-/* Of the engine auto who ran how much and, where that was not compiled, why. */
+/* Of the engine auto who ran how much; what was not compiled, and why. */
 static void put_engines(lw_text *out, lw_context *context, bool is_pto) {
     const lw_launch_engines by = lw_launch_engine(context);
     lw_text_printf(out, "engine         %s", lw_context_engine(context));
     if (context->engine == LW_ENGINE_auto) {
         lw_text_puts(out, ": ");
         put_shares(out, &by, is_pto);
-        lw_text_printf(out, "%s%s", *by.why ? "; " : "", by.why);
     }
+    if (*by.why) lw_text_printf(out, "%s%s", context->engine == LW_ENGINE_auto ? "; " : ": ", by.why);
     lw_text_puts(out, lw_launch_cached(context) ? "; the code came from the cache\n" : "\n");
 }
 

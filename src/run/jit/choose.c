@@ -70,3 +70,11 @@ bool *lw_program_choose(const lw_program *program) {
     free(chosen);
     return NULL;
 }
+
+bool lw_program_leaves(const lw_program *program) {
+    bool *chosen = lw_program_choose(program), leaves = false;
+    for (uint32_t i = 0; chosen && i < program->code_count; i++)
+        leaves |= program->functions[i]->op_count && (!chosen[i] || lw_unit_is_large(program->functions[i]));
+    free(chosen);
+    return leaves;
+}

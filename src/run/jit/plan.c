@@ -175,8 +175,7 @@ static bool make_room(lw_unit *u) {
 }
 
 bool lw_unit_study(lw_unit *u) {
-    if (u->code->op_count > LW_UNIT_OPS || u->code->block_count > LW_UNIT_BLOCKS)
-        return false; /* what LLVM does with blocks grows faster */
+    if (lw_unit_is_large(u->code)) return false; /* what LLVM does with blocks grows faster */
     if (!make_room(u) || !lw_frame_order(u)) return false;
     find_kinds(u);
     const lw_program_vector *vector = &u->program->vector;

@@ -484,6 +484,7 @@ typedef struct lw_errand {
 
 static void run_errand(void *argument) {
     lw_errand *e = argument;
+    e->program->is_partly_compiled = lw_program_leaves(e->program);
     if (e->out) e->good = print_program(e->program, e->level, e->layout, e->machine, e->out, e->why);
     else if (e->kept.at) e->made = load_program(e->program, e->level, e->kept, &e->bound, e->why);
     else e->made = compile_program(e->program, e->level, e->layout, &e->bound, e->keep, e->why);

@@ -14,11 +14,6 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
 
-/* ---- choose.c -------------------------------------------------------------------------------------------------- */
-
-/* Of each function, whether it is compiled: to be freed. NULL: no memory. */
-bool *lw_program_choose(const lw_program *program);
-
 /* ---- plan.c ---------------------------------------------------------------------------------------------------- */
 
 /* What becomes of an operation. */
@@ -95,6 +90,16 @@ static inline bool lw_unit_homed(const lw_unit *u, uint32_t reg) { return u->hom
 uint64_t *lw_unit_kept(const lw_unit *u, uint32_t first, uint32_t end);
 /* The operations of the region that begins at op: up to, not including. */
 uint32_t lw_unit_region_end(const lw_unit *u, uint32_t op);
+
+/* ---- choose.c -------------------------------------------------------------------------------------------------- */
+
+/* Of each function, whether it is compiled: to be freed. NULL: no memory. */
+bool *lw_program_choose(const lw_program *program);
+/* There are some that are not, these or too large ones. */
+bool lw_program_leaves(const lw_program *program);
+static inline bool lw_unit_is_large(const lw_code *code) {
+    return code->op_count > LW_UNIT_OPS || code->block_count > LW_UNIT_BLOCKS;
+}
 
 /* ---- session.c ------------------------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@ typedef struct row {
     char *name;
     uint64_t launches, lane_instructions, interp_ctas, jit_ctas;
     double seconds;
+    const char *why; /* of the last one, what was not compiled: a fixed text */
 } row;
 
 static struct {
@@ -47,6 +48,7 @@ void lw_cu_count_launch(const char *name, const lw_launch_stats *stats) {
         to->interp_ctas += by.interp_ctas;
         to->jit_ctas += by.jit_ctas;
         to->seconds += stats->seconds;
+        to->why = by.why;
     } else all.lost++;
     pthread_mutex_unlock(&all.lock);
 }
@@ -63,8 +65,10 @@ static double share(const row *of) {
 }
 
 static void put(const row *of) {
-    fprintf(stderr, "%10llu %12.6f %12.3f %9.1f  %s\n", (unsigned long long)of->launches, of->seconds,
-            of->seconds > 0 ? (double)of->lane_instructions / of->seconds * 1e-9 : 0, share(of), of->name);
+    const bool partly = of->jit_ctas && of->why && *of->why;
+    fprintf(stderr, "%10llu %12.6f %12.3f %9.1f  %s%s%s\n", (unsigned long long)of->launches, of->seconds,
+            of->seconds > 0 ? (double)of->lane_instructions / of->seconds * 1e-9 : 0, share(of), of->name,
+            partly ? ": " : "", partly ? of->why : "");
 }
 
 /* Carriers may still run; what they have not counted yet is not said. */
