@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """gcc_offload.py LANEWISE: OpenMP and OpenACC as Debian's GCC 12 offloads them (gcc-12-offload-nvptx): PTX of its own, with its own runtime and
 newlib, linked by the driver. Its programs are in gcc_offload/. The engine that compiles needs some seconds for each of the 60 kernels, since
-all of the runtime is in each: it runs by --engine jit only."""
+all of the runtime is in each, and most of it is left to the interpreter: it runs by --engine jit only."""
 
 import os
 import sys
@@ -28,11 +28,12 @@ def run(c):
         client.subprocess.run(["gcc-12", "-O2", "-w", "-foffload=nvptx-none", *options, client.HERE / "gcc_offload" / f"{name}.c", "-o", program,
                                "-lm", "-Wl,--no-warnings"], check=True, env=plain)
         done = c.run([program], 1200, **environment)
+        failed = len(result.failed)
         for line in done.stdout.splitlines():
             said, _, check = line.partition(" ")
             if said in ("passed", "FAILED"):
                 result.add(f"{name}: {check}", said == "passed")
-        if done.returncode not in (0, 1):
+        if done.returncode != (len(result.failed) > failed):  # libgomp, too, ends programs with 1
             result.add(f"{name} comes to its end", False, "\n".join(done.stdout.splitlines()[-12:]))
     return result
 
