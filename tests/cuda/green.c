@@ -67,7 +67,7 @@ static void contexts(void) {
     CUdevResource part, got;
     CUdevResourceDesc desc;
     CUgreenCtx green = NULL, back = NULL;
-    CUcontext primary = NULL, of = NULL;
+    CUcontext primary = NULL, of = NULL, of_device = NULL;
     CUstream stream = NULL, apart;
     unsigned count = 1;
     unsigned long long id = 0;
@@ -87,7 +87,9 @@ static void contexts(void) {
     OK(cuStreamGetGreenCtx(stream, &back));
     EXPECT(back == green);
     OK(cuStreamGetCtx_v2(stream, &of, &back));
-    EXPECT(of == primary && back == green);
+    OK(cuDevicePrimaryCtxRetain(&of_device, 0)); /* which a converted context is here, and elsewhere is not */
+    EXPECT(of == of_device && back == green && (of == primary || !ours));
+    OK(cuDevicePrimaryCtxRelease_v2(0));
     OK(cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));
     if (ours) events(green, primary, stream, apart); /* where what a converted context makes is not the green one's */
     OK(cuStreamDestroy_v2(stream));
