@@ -1,4 +1,4 @@
-/* image.c: arguments that are textures and surfaces.   spelling → shape and texels → sampler → handle
+/* image.c: arguments that are textures, surfaces and samplers.   spelling → shape and texels → sampler → handle
  *
  * The texels are the argument's buffer, so that everything about its source and its outputs is as for all buffers; what
  * is added here is what its dimensions mean, and how it is looked at. docs/cli.md has the grammar. */
@@ -11,31 +11,35 @@
 typedef struct kind_row {
     const char *name;
     lw_image_kind kind;
-    bool is_surface;
+    lw_texture_kind makes;
     const char *extents; /* the dimensions of an array, in C order: layers, depth, height, width */
 } kind_row;
 
 static const kind_row kinds[] = {
-    {"tex1d", LW_IMAGE_1D, false, "w"},
-    {"tex2d", LW_IMAGE_2D, false, "hw"},
-    {"tex3d", LW_IMAGE_3D, false, "dhw"},
-    {"tex1darray", LW_IMAGE_1D_ARRAY, false, "lw"},
-    {"tex2darray", LW_IMAGE_2D_ARRAY, false, "lhw"},
-    {"texcube", LW_IMAGE_CUBE, false, "lhw"},
-    {"texcubearray", LW_IMAGE_CUBE_ARRAY, false, "lhw"},
-    {"texlinear", LW_IMAGE_LINEAR, false, "w"},
-    {"surf1d", LW_IMAGE_1D, true, "w"},
-    {"surf2d", LW_IMAGE_2D, true, "hw"},
-    {"surf3d", LW_IMAGE_3D, true, "dhw"},
-    {"surf1darray", LW_IMAGE_1D_ARRAY, true, "lw"},
-    {"surf2darray", LW_IMAGE_2D_ARRAY, true, "lhw"},
+    {"tex1d", LW_IMAGE_1D, LW_TEXTURE_TEXTURE, "w"},
+    {"tex2d", LW_IMAGE_2D, LW_TEXTURE_TEXTURE, "hw"},
+    {"tex3d", LW_IMAGE_3D, LW_TEXTURE_TEXTURE, "dhw"},
+    {"tex1darray", LW_IMAGE_1D_ARRAY, LW_TEXTURE_TEXTURE, "lw"},
+    {"tex2darray", LW_IMAGE_2D_ARRAY, LW_TEXTURE_TEXTURE, "lhw"},
+    {"texcube", LW_IMAGE_CUBE, LW_TEXTURE_TEXTURE, "lhw"},
+    {"texcubearray", LW_IMAGE_CUBE_ARRAY, LW_TEXTURE_TEXTURE, "lhw"},
+    {"texlinear", LW_IMAGE_LINEAR, LW_TEXTURE_TEXTURE, "w"},
+    {"surf1d", LW_IMAGE_1D, LW_TEXTURE_SURFACE, "w"},
+    {"surf2d", LW_IMAGE_2D, LW_TEXTURE_SURFACE, "hw"},
+    {"surf3d", LW_IMAGE_3D, LW_TEXTURE_SURFACE, "dhw"},
+    {"surf1darray", LW_IMAGE_1D_ARRAY, LW_TEXTURE_SURFACE, "lw"},
+    {"surf2darray", LW_IMAGE_2D_ARRAY, LW_TEXTURE_SURFACE, "lhw"},
+    {"sampler", 0, LW_TEXTURE_SAMPLER, ""},
 };
+
+enum { ALL_LEVELS = UINT32_MAX };
 
 struct lw_arg_image {
     const kind_row *row;
     lw_sampler sampler;
     bool is_picture; /* from a file that has two dimensions and says which are channels */
     unsigned said;   /* options, a bit for each group of them */
+    uint32_t levels; /* of the mipmap; ALL_LEVELS: as many as there are */
     lw_image image;  /* set by lw_arg_settle_image */
 };
 
@@ -50,7 +54,9 @@ enum {
     SAID_COORDS = 16,
     SAID_READ = 32,
     SAID_SRGB = 64,
-    SAID_SEAMLESS = 128
+    SAID_SEAMLESS = 128,
+    SAID_LEVELS = 256,
+    SAID_MIP = 512
 };
 
 static const struct {
@@ -100,6 +106,24 @@ static bool parse_border(lw_arg *arg, const char *at, size_t size) {
     return lw_arg_wrong_shape(arg, at, size, "a border is one number, or four with / between: border=1/0/0/1");
 }
 
+/* "levels=full", "levels=3" */
+static bool parse_levels(lw_arg *arg, const char *at, size_t size) {
+    const char *p = at + strlen("levels="), *end = at + size;
+    uint64_t levels = ALL_LEVELS;
+    if (arg->image->row->makes == LW_TEXTURE_SAMPLER)
+        return lw_arg_wrong_shape(arg, at, size, "a sampler has no texels, and so no levels");
+    if (!say(arg, SAID_LEVELS, at, size)) return false;
+    if ((size_t)(end - p) != 4 || memcmp(p, "full", 4) != 0)
+        if (*p == '-' || lw_value_parse(LW_T_u16, &p, &levels) || p != end || !levels)
+            return lw_arg_wrong_shape(arg, at, size, "levels are full, or a number of them from 1");
+    arg->image->levels = (uint32_t)levels;
+    return true;
+}
+
+static bool starts(const char *at, size_t size, const char *word) {
+    return size > strlen(word) && !memcmp(at, word, strlen(word));
+}
+
 static bool parse_option(lw_arg *arg, const char *at, size_t size) {
     static const struct {
         const char *name;
@@ -109,6 +133,7 @@ static bool parse_option(lw_arg *arg, const char *at, size_t size) {
         {"point", SAID_FILTER, false},     {"linear", SAID_FILTER, true},     {"texels", SAID_COORDS, false},
         {"normalized", SAID_COORDS, true}, {"element", SAID_READ, false},     {"float", SAID_READ, true},
         {"srgb", SAID_SRGB, true},         {"seamless", SAID_SEAMLESS, true},
+        {"mip=point", SAID_MIP, false},    {"mip=linear", SAID_MIP, true},
     };
     lw_sampler *sampler = &arg->image->sampler;
     lw_address_mode mode;
@@ -118,7 +143,8 @@ static bool parse_option(lw_arg *arg, const char *at, size_t size) {
             return lw_arg_wrong_shape(arg, at + 2, size - 2, "address modes are wrap, clamp, mirror and border");
         return set_modes(arg, (unsigned)SAID_X << (at[0] - 'x'), mode, at, size);
     }
-    if (size > 7 && !memcmp(at, "border=", 7)) return parse_border(arg, at, size);
+    if (starts(at, size, "border=")) return parse_border(arg, at, size);
+    if (starts(at, size, "levels=")) return parse_levels(arg, at, size);
     for (size_t i = 0; i < LW_COUNT(words); i++) {
         if (strlen(words[i].name) != size || memcmp(at, words[i].name, size) != 0) continue;
         if (!say(arg, words[i].group, at, size)) return false;
@@ -127,19 +153,20 @@ static bool parse_option(lw_arg *arg, const char *at, size_t size) {
         case SAID_COORDS: sampler->normalized_coords = words[i].value; break;
         case SAID_READ: sampler->normalized_floats = words[i].value; break;
         case SAID_SRGB: sampler->srgb = true; break;
+        case SAID_MIP: sampler->mip_filter = words[i].value ? LW_FILTER_LINEAR : LW_FILTER_POINT; break;
         default: sampler->seamless_cube = true; break;
         }
         return true;
     }
     return lw_arg_wrong_shape(arg, at, size ? size : 1,
                               "the options of a texture are point linear wrap clamp mirror border x= y= z= border= "
-                              "texels normalized element float srgb seamless");
+                              "texels normalized element float srgb seamless levels= mip=point mip=linear");
 }
 
-/* ":linear,wrap" up to `end` */
+/* ":linear,wrap" up to `end`; of a sampler alone "=linear,wrap" */
 static bool parse_options(lw_arg *arg, const char *at, const char *end) {
     if (at == end) return true;
-    if (arg->image->row->is_surface)
+    if (arg->image->row->makes == LW_TEXTURE_SURFACE)
         return lw_arg_wrong_shape(arg, at, (size_t)(end - at), "a surface has no options, as it is not sampled");
     do {
         const char *word = ++at;
@@ -183,15 +210,28 @@ static bool parse_body(lw_arena *arena, lw_arg *arg, const char *at, const char 
     return *arg->file ? true : lw_arg_wrong_shape(arg, at, 1, "the name of a file must follow the @");
 }
 
+static bool parse_sampler(lw_arg *arg, const char *at, const char *end) {
+    arg->is_array = arg->has_count = true;
+    arg->count = 0;
+    return parse_options(arg, at, end);
+}
+
 bool lw_arg_parse_image(lw_arena *arena, lw_arg *arg) {
+    const kind_row *row = find_kind(arg->text);
+    const bool is_sampler = row->makes == LW_TEXTURE_SAMPLER;
     arg->image = LW_NEW(arena, lw_arg_image);
-    *arg->image = (lw_arg_image){.row = find_kind(arg->text)};
+    *arg->image = (lw_arg_image){.row = row, .levels = 1, .sampler.level_max = 1 << 20};
     for (unsigned i = 0; i < 3; i++) arg->image->sampler.address[i] = LW_ADDRESS_CLAMP;
-    const char *at = arg->text + strlen(arg->image->row->name);
-    if (*at != '=' || !at[1]) return lw_arg_wrong_shape(arg, at, 1, "a = must stand here, then @FILE or TYPE[SHAPE]");
-    const char *outputs = lw_arg_next_output(++at), *options = find_options(at, outputs);
-    if (!parse_body(arena, arg, at, options) || !parse_options(arg, options, outputs)) return false;
-    if (*outputs && !arg->image->row->is_surface)
+    const char *at = arg->text + strlen(row->name);
+    if (*at != '=' || !at[1])
+        return lw_arg_wrong_shape(arg, at, 1,
+                                  is_sampler ? "a = must stand here, then options as linear,wrap"
+                                             : "a = must stand here, then @FILE or TYPE[SHAPE]");
+    const char *body = at + 1, *outputs = lw_arg_next_output(body), *options = find_options(body, outputs);
+    if (is_sampler ? !parse_sampler(arg, at, outputs)
+                   : !parse_body(arena, arg, body, options) || !parse_options(arg, options, outputs))
+        return false;
+    if (*outputs && row->makes != LW_TEXTURE_SURFACE)
         return lw_arg_wrong_output(arg, outputs, strlen(outputs),
                                    "a texture has no output; only surfaces and buffers do");
     return lw_arg_parse_outputs(arena, arg, outputs);
@@ -202,13 +242,15 @@ bool lw_arg_parse_image(lw_arena *arena, lw_arg *arg) {
 bool lw_arg_bind_image(const lw_arg *arg, const lw_param_info *param, const char *signature, bool is_ptx) {
     const kind_row *row = arg->image->row;
     lw_type type = lw_type_find(param->type, strlen(param->type));
-    const bool is_reference = type == LW_T_texref || type == LW_T_surfref;
+    static const lw_texture_kind takes[] = {[LW_T_texref] = LW_TEXTURE_TEXTURE,
+                                            [LW_T_samplerref] = LW_TEXTURE_SAMPLER,
+                                            [LW_T_surfref] = LW_TEXTURE_SURFACE};
+    const lw_texture_kind taken = type < LW_COUNT(takes) ? takes[type] : LW_TEXTURE_NONE;
     const char *why = !is_ptx ? "a function of PTO takes no image"
                       : param->size != lw_types[type].bits / 8 || param->size < 4 || lw_types[type].kind == 'F'
                           ? "its parameter cannot hold a handle, which has 64 bits"
-                      : is_reference && row->is_surface != (type == LW_T_surfref)
-                          ? "its parameter takes textures or surfaces, and this is the other"
-                          : NULL;
+                      : taken && row->makes != taken ? "its parameter takes textures, samplers or surfaces, and this is another"
+                                                     : NULL;
     if (why) lw_arg_error(arg, arg->text, strlen(row->name), signature, LW_D_arg_shape, arg->number, why);
     return !why;
 }
@@ -274,8 +316,21 @@ static bool widen(lw_arg *arg) {
     return true;
 }
 
+static int settle_levels(const lw_arg *arg, lw_image *image) {
+    const uint32_t wanted = arg->image->levels;
+    for (image->levels = 1; image->levels < wanted; image->levels++) {
+        lw_image next = *image;
+        next.levels++;
+        if (!lw_image_bytes(&next)) break;
+    }
+    return wanted == image->levels || wanted == ALL_LEVELS
+               ? LW_EXIT_OK
+               : wrong_image(arg, "it has fewer levels than that: each halves the extents, down to one texel");
+}
+
 int lw_arg_settle_image(lw_arg *arg) {
     const kind_row *row = arg->image->row;
+    if (row->makes == LW_TEXTURE_SAMPLER) return LW_EXIT_OK;
     const uint32_t rank = (uint32_t)strlen(row->extents), count = arg->npy.dimension_count;
     lw_image *image = &arg->image->image;
     *image = (lw_image){.size = sizeof *image, .kind = row->kind, .channels = 1};
@@ -300,7 +355,7 @@ int lw_arg_settle_image(lw_arg *arg) {
     if (!lw_image_texel_bytes(image)) return wrong_image(arg, "texels have 1, 2 or 4 channels");
     if (!lw_image_bytes(image))
         return wrong_image(arg, "there is no image of this shape; a cube is square and has 6 layers");
-    return LW_EXIT_OK;
+    return settle_levels(arg, image);
 }
 
 lw_type lw_arg_texel_type(const char *dtype, bool *big) {
@@ -312,20 +367,32 @@ lw_type lw_arg_texel_type(const char *dtype, bool *big) {
 
 /* ---- The handle -------------------------------------------------------------------------------------------------- */
 
+static lw_status make_new(lw_context *context, const lw_arg_image *made, const lw_image *image, uint64_t *handle) {
+    switch (made->row->makes) {
+    case LW_TEXTURE_SAMPLER: return lw_sampler_new(context, &made->sampler, handle);
+    case LW_TEXTURE_SURFACE: return lw_surface_new(context, image, handle);
+    default: return lw_texture_new(context, image, NULL, &made->sampler, handle);
+    }
+}
+
 int lw_arg_make_image(lw_context *context, lw_module *module, const lw_arg *arg, uint64_t *handle) {
     const lw_arg_image *made = arg->image;
-    const lw_sampler *sampler = made->row->is_surface ? NULL : &made->sampler;
+    const lw_texture_kind makes = made->row->makes;
     lw_image image = made->image;
     lw_status status;
     image.address = arg->address;
+    if (image.levels > 1) {
+        const int code = lw_arg_make_levels(context, arg, &image);
+        if (code) return code;
+    }
     if (arg->reference) {
         const lw_texture_kind kind = lw_module_reference(module, arg->reference, handle);
-        if (kind != (sampler ? LW_TEXTURE_TEXTURE : LW_TEXTURE_SURFACE))
+        if (kind != makes)
             return wrong_image(arg, kind ? "the variable is of another kind" : "the module has no such variable");
-        status = lw_texture_set(context, *handle, &image, NULL, sampler);
+        status = lw_texture_set(context, *handle, makes == LW_TEXTURE_SAMPLER ? NULL : &image, NULL,
+                                makes == LW_TEXTURE_SURFACE ? NULL : &made->sampler);
     } else {
-        status = sampler ? lw_texture_new(context, &image, NULL, sampler, handle)
-                         : lw_surface_new(context, &image, handle);
+        status = make_new(context, made, &image, handle);
     }
     if (status != LW_BAD_ARGUMENT) return status == LW_OK ? LW_EXIT_OK : lw_tool_device_failed(context, status);
     return wrong_image(arg, lw_tool_why(context)), LW_EXIT_USAGE;

@@ -146,7 +146,7 @@ static int parse_textures(run *r) {
         lw_arg *texture = &r->textures[i];
         if (!lw_arg_names_image(image)) {
             lw_tool_error(LW_D_bad_option, "--texture", name,
-                          "no texture or surface, as tex2d=@FILE, follows the name");
+                          "no texture, sampler or surface, as tex2d=@FILE, follows the name");
             return LW_EXIT_USAGE;
         }
         if (!lw_arg_parse(&r->arena, image, r->o->arg_count + i, texture)) return LW_EXIT_USAGE;
@@ -226,6 +226,7 @@ static int write_buffer(run *r, const lw_arg *arg) {
 }
 
 static int make_buffer(run *r, lw_arg *arg) {
+    if (!arg->count) return LW_EXIT_OK;
     lw_status status = lw_memory_new(r->context, arg->count * lw_value_bytes(arg->type), &arg->address);
     int code = status == LW_OK ? write_buffer(r, arg) : lw_tool_device_failed(r->context, status);
     lw_arg_unload(arg);
@@ -244,7 +245,7 @@ static int make_parameter(run *r, uint32_t index, void **value) {
         *value = lw_arena_alloc(&r->arena, param.size);
         lw_arg_fill(arg, r->o->seed, 0, (size_t)arg->count, *value);
         lw_arg_unload(arg);
-    } else if (arg->count) {
+    } else {
         int code = make_buffer(r, arg);
         if (code) return code;
         *scalar = arg->address;

@@ -38,7 +38,7 @@ static const struct argp_option choices[] = {
     {"block", 'b', "X[,Y[,Z]]", 0, "Threads of a CTA; by default what .reqntid says, else 1", 1},
     {"arg", 'a', "ARG", 0, "The argument for the next parameter, see below", 1},
     {"result", KEY_RESULT, "OUTPUT", 0, "Where the next result of a PTO function goes; it is printed by default", 1},
-    {"texture", KEY_TEXTURE, "NAME=IMAGE", 0, "What the module's .texref or .surfref is bound to, see below", 1},
+    {"texture", KEY_TEXTURE, "NAME=IMAGE", 0, "What a .texref, .samplerref or .surfref is bound to, see below", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
     {"cluster", KEY_CLUSTER, "X[,Y[,Z]]", 0, "CTAs of a cluster; by default as the kernel says, or none", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
@@ -102,13 +102,15 @@ static const char about[] = "One --arg for each kernel parameter, in order:\n"
                             "many registers. Elements of masks are bytes, 0 or not; a memref is its buffer.\n"
                             "Results are printed, or go where a --result says: print, print=hex,\n"
                             "print=TYPE or out=FILE.\n\n"
-                            "Textures and surfaces, for a parameter of 64 bits or with --texture:\n"
+                            "Textures, samplers, surfaces, for a parameter of 64 bits or with --texture:\n"
                             "  KIND=@FILE[:OPTION,...]          a .npy array or a .png .ppm .pgm picture\n"
                             "  KIND=TYPE[SHAPE][=SOURCE][:OPTION,...]\n"
+                            "  sampler=OPTION,...\n"
                             "KIND    tex1d tex2d tex3d tex1darray tex2darray texcube texcubearray texlinear\n"
                             "        surf1d surf2d surf3d surf1darray surf2darray, which have OUTPUTs\n"
                             "OPTION  point linear, wrap clamp mirror border x=wrap y=... z=...\n"
-                            "        border=R/G/B/A, texels normalized, element float, srgb, seamless\n\n"
+                            "        border=R/G/B/A, texels normalized, element float, srgb, seamless,\n"
+                            "        levels=full levels=COUNT, mip=point mip=linear\n\n"
                             "Arguments:\n"
                             "  u32=7  s64=-1  b32=0xdeadbeef  f64=1.5  f32=nan  f32=0f3F800000  u64=0\n"
                             "  u32[65536]                       zeros\n"

@@ -196,7 +196,8 @@ typedef struct lw_arg_output {
     bool hex;
 } lw_arg_output;
 
-typedef struct lw_arg_image lw_arg_image; /* of a texture or surface: image.c */
+struct lw_image;
+typedef struct lw_arg_image lw_arg_image; /* of a texture, sampler or surface: image.c */
 
 #define LW_ARG_COUNT_MOST (UINT64_C(1) << 48)
 
@@ -256,7 +257,7 @@ int lw_arg_check_outputs(const lw_arg *arg);
 /* Writes and prints what lies in its buffer. Returns an exit code; other than 0 it has reported. */
 int lw_arg_give(lw_context *context, const lw_arg *arg);
 
-/* Textures and surfaces: image.c. Whether an argument is one, by its first word; its spelling; its parameter. */
+/* Textures, samplers and surfaces: image.c. Whether an argument is one, by its first word; its spelling; its parameter. */
 bool lw_arg_names_image(const char *text);
 bool lw_arg_parse_image(lw_arena *arena, lw_arg *arg);
 bool lw_arg_bind_image(const lw_arg *arg, const lw_param_info *param, const char *signature, bool is_ptx);
@@ -264,8 +265,11 @@ lw_type lw_arg_texel_type(const char *dtype, bool *big); /* of a NumPy file; LW_
 void lw_arg_is_picture(lw_arg *arg);                     /* its file has rows, columns and channels, and nothing else */
 /* What the shape of an image means, once it is loaded. Returns an exit code; other than 0 it has reported. */
 int lw_arg_settle_image(lw_arg *arg);
-/* Makes the texture or surface over the memory of the argument; binds it to the module's reference where it has one. */
+/* Makes what it is over the memory of the argument; binds it to the module's reference where it has one. */
 int lw_arg_make_image(lw_context *context, lw_module *module, const lw_arg *arg, uint64_t *handle);
+/* Gives a mipmap memory of its own, with the argument's texels as its first level and means of them in the others:
+ * levels.c. Returns an exit code; other than 0 it has reported. */
+int lw_arg_make_levels(lw_context *context, const lw_arg *arg, struct lw_image *image);
 
 /* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for
  * each result, which goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an

@@ -96,6 +96,67 @@ class Textures(Image):
         self.assertEqual(self.look("tex2d=f32[2,3]=@x.bin:linear", "4,2"), [0, 0.5, 1, 1.5, 3, 3.5, 4, 4.5])
 
 
+# At (x + 1/2) / 4 and 1/2 of level y / 2: rows of four are level by level.
+MIPMAP = """.reg .u64 %rd<4>; .reg .u32 %r<4>; .reg .f32 %f<8>;
+    ld.param.u64 %rd1, [t];
+    ld.param.u64 %rd2, [out];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %tid.y;
+    cvt.rn.f32.u32 %f1, %r1;
+    fma.rn.f32 %f1, %f1, 0f3E800000, 0f3E000000;
+    cvt.rn.f32.u32 %f2, %r2;
+    mul.f32 %f2, %f2, 0f3F000000;
+    LOOKUP
+    mad.lo.u32 %r3, %r2, 4, %r1;
+    mad.wide.u32 %rd3, %r3, 4, %rd2;
+    st.global.f32 [%rd3], %f3;
+    ret;"""
+LEVEL = "tex.level.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%f1, 0f3F000000}], %f2;"
+
+
+class Mipmaps(Image):
+    def levels(self, image, rows, lookup=LEVEL):
+        self.file("m.ptx", cli.module(cli.kernel("k", ".u64 t", ".u64 out", body=MIPMAP.replace("LOOKUP", lookup))))
+        got = self.lanewise("run", "m.ptx", "-b", f"4,{rows}", "-a", image, "-a", f"f32[{4 * rows}]:print")
+        self.assertEqual((got[0], got[2]), (0, ""), image)
+        values = floats(got[1])
+        return [values[4 * i:4 * i + 4] for i in range(rows)]
+
+    def test_levels(self):
+        """Rows of 0 1 2 3 and 10 11 12 13: their means, and those of these."""
+        first, second, third = [10, 11, 12, 13], [5.5, 5.5, 7.5, 7.5], [6.5] * 4
+        image = "tex2d=f32[2,4]=0,1,2,3,10,11,12,13:normalized,"
+        self.assertEqual(self.levels(image + "levels=full", 7)[::2], [first, second, third, third])
+        self.assertEqual(self.levels(image + "levels=2", 5)[::2], [first, second, second])
+        self.assertEqual(self.levels(image + "levels=1", 3)[::2], [first, first])
+        half = [(a + b) / 2 for a, b in zip(first, second)]
+        self.assertEqual(self.levels(image + "levels=full,mip=linear", 2), [first, half])
+        self.assertEqual(self.levels(image + "levels=full,mip=point", 2), [first, second])
+
+    def test_formats(self):
+        """Halves go up, also those of negative numbers; the third column of three is in no other level."""
+        for image, want in (("u8[2,2]=1,2,2,1:float", 2 / 255), ("s8[2,2]=-1,-2,-2,-1:float", -1 / 127), ("u16[1,3]=7,10,900:float", 9 / 65535),
+                            ("f16[2,2]=1,2,3,4", 2.5)):
+            row, = self.levels(f"tex2d={image}{',' if ':' in image else ':'}normalized,levels=2", 3)[2:]
+            self.assertEqual(struct.pack("4f", *row), struct.pack("4f", *[want] * 4), image)
+        slices = LEVEL.replace("2d", "3d").replace("0f3F000000}", "0f3F000000, 0f3F000000, 0f3F000000}")
+        self.assertEqual(self.levels("tex3d=f32[2,1,2]=1,2,5,8:normalized,levels=2", 3, slices)[2], [4] * 4)
+        layers = LEVEL.replace("2d", "a2d").replace("{%f1", "{%r2, %f1").replace("0f3F000000}", "0f3F000000, 0f3F000000}")
+        self.assertEqual(self.levels("tex2darray=f32[3,1,2]=1,2,3,4,5,8:normalized,levels=2", 3, layers)[2], [6.5] * 4)
+
+    def test_sampler(self):
+        text = cli.module(".global .samplerref s;", cli.kernel("k", ".u64 t", ".u64 out", body=BODY.replace(
+            "LOOKUP", TEX.replace("%rd1,", "%rd1, s,"))), cli.kernel("p", ".u64 t", ".u64 out", ".u64 s", body=BODY.replace(
+                "LOOKUP", "ld.param.u64 %rd3, [s];\n" + TEX.replace("%rd1,", "%rd1, %rd3,"))))
+        self.file("k.ptx", text.replace("sm_70", "sm_70, texmode_independent"))
+        for sampler, want in (("linear", [0, 0.5, 1, 1.5]), ("point", [0, 1, 1, 2]), ("normalized,wrap", [2, 0, 2, 0])):
+            out, image = "f32[16]:print", "tex2d=f32[1,4]=0,1,2,3"
+            for args in (["-k", "k", "-a", image, "-a", out, "--texture", f"s=sampler={sampler}"],
+                         ["-k", "p", "-a", image, "-a", out, "-a", f"sampler={sampler}"]):
+                got = self.lanewise("run", "k.ptx", "-b", "4", *args)
+                self.assertEqual((got[0], got[2], floats(got[1])[::4]), (0, "", want), args)
+
+
 class Surfaces(Image):
     WANT = [10, 21, 32, 40, 51, 62]
 
@@ -226,7 +287,7 @@ class Pictures(Image):
 class Refused(Image):
     def test_spelling(self):
         options = ("the options of a texture are point linear wrap clamp mirror border x= y= z= border= texels normalized element float "
-                   "srgb seamless")
+                   "srgb seamless levels= mip=point mip=linear")
         for image, message, marked in (
                 ("tex2d=f32[2,2]:linaer", options, "linaer"),
                 ("tex2d=@x.npy:linear,", options, ""),
@@ -234,6 +295,14 @@ class Refused(Image):
                 ("tex2d=@x.npy:clamp,x=wrap", "this was said already", "x=wrap"),
                 ("tex2d=@x.npy:x=up", "address modes are wrap, clamp, mirror and border", "up"),
                 ("tex2d=@x.npy:border=1/2", "a border is one number, or four with / between: border=1/0/0/1", "border=1/2"),
+                ("tex2d=@x.npy:levels=0", "levels are full, or a number of them from 1", "levels=0"),
+                ("tex2d=@x.npy:levels=fuller", "levels are full, or a number of them from 1", "levels=fuller"),
+                ("tex2d=@x.npy:levels=2,levels=full", "this was said already", "levels=full"),
+                ("tex2d=f32[2,2]:levels=3", "it has fewer levels than that: each halves the extents, down to one texel", "f32[2,2]"),
+                ("texlinear=f32[2]:levels=2", "it has fewer levels than that: each halves the extents, down to one texel", "f32[2]"),
+                ("sampler=levels=2", "a sampler has no texels, and so no levels", "levels=2"),
+                ("sampler=@x.npy", options, "@x.npy"),
+                ("sampler", "a = must stand here, then options as linear,wrap", ""),
                 ("tex2d", "a = must stand here, then @FILE or TYPE[SHAPE]", ""),
                 ("tex2d=@", "the name of a file must follow the @", "@"),
                 ("tex2d=f32[]=1,2", "an image needs a shape: u8[480,640,4] has rows, columns, channels", "f32[]"),
@@ -268,7 +337,10 @@ class Refused(Image):
         both = ("-a", "u64=0", "-a", "f32[64]")
         self.refused("LW6011]: argument 2: the module has no such variable", "f32[2,2]", *both, "--texture", "tux=tex2d=f32[2,2]")
         self.refused("LW6011]: argument 2: the variable is of another kind", "f32[2,2]", *both, "--texture", "surf=tex2d=f32[2,2]")
-        for wrong, why in (("tex", "this is written NAME=IMAGE"), ("tex=f32[2]", "no texture or surface, as tex2d=@FILE, follows the name")):
+        self.refused("LW6011]: argument 2: the variable is of another kind", "linear", *both, "--texture", "tex=sampler=linear")
+        self.refused("LW6015]: argument 2: a texture has no output; only surfaces and buffers do", ":print", *both, "--texture",
+                     "tex=sampler=linear:print")
+        for wrong, why in (("tex", "this is written NAME=IMAGE"), ("tex=f32[2]", "no texture, sampler or surface, as tex2d=@FILE, follows the name")):
             self.refused(f"LW6003]: --texture '{wrong}': {why}", "", *both, "--texture", wrong)
 
 

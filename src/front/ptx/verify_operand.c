@@ -48,6 +48,10 @@ static const char *wanted(const lw_operand_form *form) {
     }
 }
 
+static bool names(const lw_operand *o, lw_object_kind kind) {
+    return o->kind == LW_O_NAME && o->object && o->object->kind == kind;
+}
+
 static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     if (form->written) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
     else
@@ -218,26 +222,29 @@ static void address_space(lw_verifier *v, const lw_operand *base, lw_space want)
                     lw_space_names[want]);
 }
 
+/* A register or variable that stands for a texture, or a register that holds an address of a memory of its own. */
+static void opaque_address(lw_verifier *v, const lw_operand *base, lw_type opaque, uint32_t number) {
+    const lw_object *object = base->object;
+    const bool is_both = opaque == LW_T_samplerref && !lw_ptx_independent_textures(v->module);
+    const lw_type type = is_both ? LW_T_texref : opaque; /* a texture is its sampler, where modes are not apart */
+    const lw_type_info *want = &lw_types[type], *have = &lw_types[object->type];
+    bool is_register = object->space == LW_SPACE_reg, is_reference = object->type == type && lw_type_is_opaque(type);
+    if (is_register ? lw_type_is_number(have) && have->bits == want->bits && object->vector == 1 : is_reference) return;
+    lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text,
+                have->name);
+}
+
 /* Coordinates and the like, behind the base of an address. */
 static void inner_operands(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     uint32_t spare = o->part_count - 1 - form->inner_min, at = 1;
     for (uint32_t i = 0; i < form->inner_max && at < o->part_count; i++) {
         if (form->inner[i].optional && !spare) continue;
         spare -= form->inner[i].optional;
-        lw_verify_operand(v, &o->parts[at++], &form->inner[i], number);
+        const lw_operand *part = &o->parts[at++];
+        if (lw_type_is_opaque(form->inner[i].type) && names(part, LW_OBJ_VARIABLE))
+            opaque_address(v, part, form->inner[i].type, number);
+        else lw_verify_operand(v, part, &form->inner[i], number);
     }
-}
-
-/* A register or variable that stands for a texture, or a register that holds an address of a memory of its own. */
-static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_operand_form *form, uint32_t number) {
-    const lw_object *object = base->object;
-    const bool is_both = form->opaque == LW_T_samplerref && !lw_ptx_independent_textures(v->module);
-    const lw_type type = is_both ? LW_T_texref : form->opaque; /* a texture is its sampler, where modes are not apart */
-    const lw_type_info *want = &lw_types[type], *have = &lw_types[object->type];
-    bool is_register = object->space == LW_SPACE_reg, is_reference = object->type == type && lw_type_is_opaque(type);
-    if (is_register ? lw_type_is_number(have) && have->bits == want->bits && object->vector == 1 : is_reference) return;
-    lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text,
-                have->name);
 }
 
 /* A register that may be an address without its brackets: one of 64 bits, where tensors are copied any. */
@@ -272,7 +279,7 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     if (!object || object->kind != LW_OBJ_VARIABLE)
         lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address",
                     lw_operand_kind_name(base));
-    else if (form->opaque) opaque_address(v, base, form, number);
+    else if (form->opaque) opaque_address(v, base, form->opaque, number);
     else if (object->space == LW_SPACE_reg) address_register(v, base, inner > 0);
     else address_space(v, base, form->space ? form->space : v->match->space);
 }
@@ -511,10 +518,6 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
     case LW_O_ADDRESS:
     case LW_O_LIST: wrong_kind(v, o, form, number); return;
     }
-}
-
-static bool names(const lw_operand *o, lw_object_kind kind) {
-    return o->kind == LW_O_NAME && o->object && o->object->kind == kind;
 }
 
 void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
