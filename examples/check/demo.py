@@ -20,6 +20,7 @@ KERNELS = {
     "scan": "--count 1111 --rounds 3 --block 96",
     "bigshift": "--count 333 --rounds 3",
     "mandelbrot": "--width 67 --height 41 --limit 60",
+    "blur": "--width 67 --height 41",
     "xorshift": "--count 777 --rounds 20",
 }
 COLUMNS = "{:<12} {:>10} {:>18} {:>9} {:>12}  {}"
