@@ -1,4 +1,4 @@
-/* texture.c: textures, and the table of their handles. Launches look at it without a lock: what a handle stood for is
+/* texture.c: textures, and the table of their handles. Steps look at it without a lock: what a handle stood for is
  * freed only when no launch runs that could have found it. */
 #include "run/texture.h"
 
@@ -83,16 +83,40 @@ bool lw_textures_init(lw_textures *textures) {
 const char *const lw_texture_kind_names[] = {
     [LW_TEXTURE_TEXTURE] = "texture", [LW_TEXTURE_SAMPLER] = "sampler", [LW_TEXTURE_SURFACE] = "surface"};
 
-static void free_retired(lw_textures *textures) {
-    for (lw_texture *t = textures->retired, *next; t; t = next) {
+static void free_retired(lw_textures *textures, uint32_t turn) {
+    for (lw_texture *t = textures->retired[turn], *next; t; t = next) {
         next = t->retired;
         free(t);
     }
-    textures->retired = NULL;
+    textures->retired[turn] = NULL;
+}
+
+/* The other turn comes when it is over and something waits for the end of this one. */
+static void take_turns(lw_textures *textures) {
+    for (uint32_t other = !textures->turn; !textures->launches[other]; other = !other) {
+        free_retired(textures, other);
+        if (!textures->retired[textures->turn]) return;
+        textures->turn = other;
+    }
+}
+
+uint32_t lw_textures_hold(lw_textures *textures) {
+    pthread_mutex_lock(&textures->lock);
+    const uint32_t turn = textures->turn;
+    textures->launches[turn]++;
+    pthread_mutex_unlock(&textures->lock);
+    return turn;
+}
+
+void lw_textures_drop(lw_textures *textures, uint32_t turn) {
+    pthread_mutex_lock(&textures->lock);
+    textures->launches[turn]--;
+    take_turns(textures);
+    pthread_mutex_unlock(&textures->lock);
 }
 
 void lw_textures_end(lw_textures *textures) {
-    free_retired(textures);
+    for (uint32_t turn = 0; turn < 2; turn++) free_retired(textures, turn);
     for (uint32_t c = 0; c < LW_TEXTURE_CHUNKS; c++) {
         lw_texture_slot *chunk = textures->chunks[c];
         for (uint32_t i = 0; chunk && i < LW_TEXTURE_CHUNK; i++) free(chunk[i].texture);
@@ -151,9 +175,9 @@ uint64_t lw_textures_add(lw_textures *textures, lw_texture *texture, bool refere
 
 /* `texture` is in the table no longer: a launch that begins now does not find it. */
 static void retire(lw_textures *textures, lw_texture *texture) {
-    texture->retired = textures->retired;
-    textures->retired = texture;
-    if (!textures->launches) free_retired(textures);
+    texture->retired = textures->retired[textures->turn];
+    textures->retired[textures->turn] = texture;
+    take_turns(textures);
 }
 
 bool lw_textures_replace(lw_textures *textures, uint64_t handle, lw_texture *texture) {

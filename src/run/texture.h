@@ -39,7 +39,7 @@ typedef struct lw_texture {
     uint32_t channels, texel_bytes, levels, layers;
     uint64_t image_bytes;
     lw_image_plane planes[LW_LEVELS_MOST];
-    struct lw_texture *retired; /* the next one that was replaced while launches ran */
+    struct lw_texture *retired; /* the next one that was replaced in the same turn */
 } lw_texture;
 
 /* Whether image, view and sampler make one; NULL: yes, else what is wrong. Fills all that follows from them. */
@@ -62,8 +62,10 @@ typedef struct lw_textures {
     _Atomic(lw_texture_slot *) chunks[LW_TEXTURE_CHUNKS];
     uint32_t count;           /* slots ever given out */
     uint32_t free, last_free; /* of the free ones the first, 0: none, and the last */
-    atomic_uint launches;     /* that may look at textures now */
-    lw_texture *retired;
+    /* Launches begin in one turn or the other: what was replaced in a turn is freed when no launch is left that began
+     * in it or before. The other one is over when its launches are, and then its turn comes. */
+    uint32_t turn, launches[2];
+    lw_texture *retired[2];
 } lw_textures;
 
 bool lw_textures_init(lw_textures *textures);
@@ -74,9 +76,9 @@ uint64_t lw_textures_add(lw_textures *textures, lw_texture *texture, bool refere
 bool lw_textures_replace(lw_textures *textures, uint64_t handle, lw_texture *texture);
 /* False: there is no such handle, or only the module may end it (`reference` says that it does). */
 bool lw_textures_remove(lw_textures *textures, uint64_t handle, bool reference);
-/* Between these, what lw_textures_find gives stays. */
-static inline void lw_textures_hold(lw_textures *textures) { atomic_fetch_add(&textures->launches, 1); }
-static inline void lw_textures_drop(lw_textures *textures) { atomic_fetch_sub(&textures->launches, 1); }
+/* Between these, what lw_textures_find gives stays. Returns the turn, for lw_textures_drop. */
+uint32_t lw_textures_hold(lw_textures *textures);
+void lw_textures_drop(lw_textures *textures, uint32_t turn);
 const lw_texture *lw_textures_find(const lw_textures *textures, uint64_t handle); /* NULL: none */
 
 #endif

@@ -359,14 +359,14 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
     if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
     grid->ranges = lw_memory_hold(&context->memory);
     grid->textures = &context->textures;
-    lw_textures_hold(&context->textures);
+    const uint32_t turn = lw_textures_hold(&context->textures);
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = asked ? lw_clock() : 0};
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
     status = outcome(context, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);
     const bool kept = lw_keep_engines(context, grid) && lw_keep_notes(context, grid);
     if (!kept && status == LW_OK) status = lw_fail_memory(context);
-    lw_textures_drop(&context->textures);
+    lw_textures_drop(&context->textures, turn);
     lw_ranges_drop(grid->ranges);
     pthread_mutex_destroy(&grid->lock);
     return status;

@@ -97,10 +97,10 @@ lw_status lw_texture_set(lw_context *context, uint64_t handle, const lw_image *i
                          const lw_sampler *sampler) {
     if (!context) return LW_BAD_ARGUMENT;
     lw_texture *made;
-    lw_textures_hold(&context->textures); /* the label is the old one's */
+    const uint32_t turn = lw_textures_hold(&context->textures); /* the label is the old one's */
     const lw_texture *old = lw_textures_find(&context->textures, handle);
     lw_status status = old ? make(context, old->kind, old->label, image, view, sampler, &made) : LW_BAD_ARGUMENT;
-    lw_textures_drop(&context->textures);
+    lw_textures_drop(&context->textures, turn);
     if (!old) return no_handle(context, handle);
     if (status != LW_OK) return status;
     if (lw_textures_replace(&context->textures, handle, made)) return LW_OK;
@@ -111,13 +111,13 @@ lw_status lw_texture_set(lw_context *context, uint64_t handle, const lw_image *i
 lw_texture_kind lw_texture_get(lw_context *context, uint64_t handle, lw_image *image, lw_image_view *view,
                                lw_sampler *sampler) {
     if (!context) return LW_TEXTURE_NONE;
-    lw_textures_hold(&context->textures);
+    const uint32_t turn = lw_textures_hold(&context->textures);
     const lw_texture *found = lw_textures_find(&context->textures, handle);
     const lw_texture_kind kind = found ? found->kind : LW_TEXTURE_NONE;
     if (found && image) *image = found->image;
     if (found && view) *view = found->view;
     if (found && sampler) *sampler = found->sampler;
-    lw_textures_drop(&context->textures);
+    lw_textures_drop(&context->textures, turn);
     return kind;
 }
 

@@ -132,8 +132,8 @@ static bool parse_option(lw_arg *arg, const char *at, size_t size) {
     } words[] = {
         {"point", SAID_FILTER, false},     {"linear", SAID_FILTER, true},     {"texels", SAID_COORDS, false},
         {"normalized", SAID_COORDS, true}, {"element", SAID_READ, false},     {"float", SAID_READ, true},
-        {"srgb", SAID_SRGB, true},         {"seamless", SAID_SEAMLESS, true},
-        {"mip=point", SAID_MIP, false},    {"mip=linear", SAID_MIP, true},
+        {"srgb", SAID_SRGB, true},         {"seamless", SAID_SEAMLESS, true}, {"mip=point", SAID_MIP, false},
+        {"mip=linear", SAID_MIP, true},
     };
     lw_sampler *sampler = &arg->image->sampler;
     lw_address_mode mode;
@@ -249,8 +249,9 @@ bool lw_arg_bind_image(const lw_arg *arg, const lw_param_info *param, const char
     const char *why = !is_ptx ? "a function of PTO takes no image"
                       : param->size != lw_types[type].bits / 8 || param->size < 4 || lw_types[type].kind == 'F'
                           ? "its parameter cannot hold a handle, which has 64 bits"
-                      : taken && row->makes != taken ? "its parameter takes textures, samplers or surfaces, and this is another"
-                                                     : NULL;
+                      : taken && row->makes != taken
+                          ? "its parameter takes textures, samplers or surfaces, and this is another"
+                          : NULL;
     if (why) lw_arg_error(arg, arg->text, strlen(row->name), signature, LW_D_arg_shape, arg->number, why);
     return !why;
 }

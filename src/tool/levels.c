@@ -16,8 +16,8 @@ static double number_at(const char *at, lw_type type) {
 
 /* Integers are rounded to nearest, halves up. */
 static void put_number(char *at, lw_type type, double value) {
-    const uint64_t bits =
-        lw_value_is_float(type) ? lw_value_round(type, value, false) : (uint64_t)(int64_t)floor(value + 0.5);
+    const uint64_t bits = lw_value_is_float(type) ? lw_value_round(type, value, false)
+                                                  : (uint64_t)(int64_t)floor(value + 0.5);
     memcpy(at, &bits, lw_value_bytes(type));
 }
 

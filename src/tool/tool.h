@@ -257,7 +257,8 @@ int lw_arg_check_outputs(const lw_arg *arg);
 /* Writes and prints what lies in its buffer. Returns an exit code; other than 0 it has reported. */
 int lw_arg_give(lw_context *context, const lw_arg *arg);
 
-/* Textures, samplers and surfaces: image.c. Whether an argument is one, by its first word; its spelling; its parameter. */
+/* Textures, samplers and surfaces: image.c. Whether an argument is one, by its first word; its spelling; its parameter.
+ */
 bool lw_arg_names_image(const char *text);
 bool lw_arg_parse_image(lw_arena *arena, lw_arg *arg);
 bool lw_arg_bind_image(const lw_arg *arg, const lw_param_info *param, const char *signature, bool is_ptx);
