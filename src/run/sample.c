@@ -51,8 +51,9 @@ void lw_sample(const lw_sampled *sampled, lw_texture_form form, const uint32_t *
     lw_taps taps = {0};
     uint32_t values[4];
     if (form.lookup == LW_LOOKUP_gather) {
-        lw_sample_gather(sampled, form, &l.spot, &taps);
-        lw_texel_gather(sampled, &taps, form.component, values);
+        lw_gathered gathered;
+        lw_sample_gather(sampled, form, &l.spot, &gathered);
+        lw_texel_gather(sampled, &gathered, form.component, values);
     } else {
         const uint32_t level = lw_sample_level(sampled, form, &l.spot, l.lod), upper = level & 255;
         lw_sample_taps(sampled, form, &l.spot, level >> 8, 256 - upper, &taps);

@@ -41,7 +41,12 @@ typedef struct lw_spot {
 void lw_sample_taps(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, uint32_t level,
                     uint32_t weight, lw_taps *taps);
 /* The four texels of a gather, in the order of the result. */
-void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, lw_taps *taps);
+typedef struct lw_gathered {
+    const char *texels[4];
+    uint32_t corner; /* the one that is none, at the corner of a cube, but the mean of the others; 4: all are there */
+    lw_taps mean;
+} lw_gathered;
+void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, lw_gathered *gathered);
 /* The level, in 256ths: of lw_texture_form.lookup by `lod`, or by derivatives (of x, then of y). */
 uint32_t lw_sample_level(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, const uint32_t *lod);
 /* The face of a cube that a direction meets, and where: c[0] and c[1] become coordinates of it, from 0 to 1. */
@@ -52,8 +57,8 @@ uint32_t lw_sample_face(float c[3]);
 
 /* Four components of taps together, as words of the type that the texture is read as. */
 void lw_texel_filter(const lw_sampled *sampled, const lw_taps *taps, uint32_t result[4]);
-/* One component of each of four taps. */
-void lw_texel_gather(const lw_sampled *sampled, const lw_taps *taps, uint32_t component, uint32_t result[4]);
+/* One component of each of four. */
+void lw_texel_gather(const lw_sampled *sampled, const lw_gathered *gathered, uint32_t component, uint32_t result[4]);
 /* One component of a texel, as it is read without a filter; texel NULL: of the border. */
 uint32_t lw_texel_read(const lw_sampled *sampled, const char *texel, uint32_t component);
 

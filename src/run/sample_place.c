@@ -130,11 +130,16 @@ static void split(uint32_t total, const axis a[3], uint32_t parts[2][2]) {
 }
 
 /* Three faces meet at a corner, and a fourth texel is none: the others have its weight. */
+static bool is_corner(const plane_place *p, const axis a[3], uint32_t x, uint32_t y) {
+    return p->seamless && (uint32_t)a[0].index[x] >= p->plane->width && (uint32_t)a[1].index[y] >= p->plane->height;
+}
+
+static uint32_t third_of(uint32_t weight) { return (weight + 1) / 3; } /* of two of them; the opposite one has the rest */
+
 static void share_corner(const plane_place *p, const axis a[3], uint32_t parts[2][2]) {
     for (uint32_t k = 0; k < 4; k++) {
-        const uint32_t x = k & 1, y = k >> 1;
-        if ((uint32_t)a[0].index[x] < p->plane->width || (uint32_t)a[1].index[y] < p->plane->height) continue;
-        const uint32_t third = (parts[x][y] + 1) / 3;
+        const uint32_t x = k & 1, y = k >> 1, third = third_of(parts[x][y]);
+        if (!is_corner(p, a, x, y)) continue;
         parts[!x][y] += third;
         parts[x][!y] += third;
         parts[!x][!y] += parts[x][y] - 2 * third;
@@ -151,7 +156,7 @@ static void weigh(const plane_place *p, const axis a[3], uint32_t total, lw_taps
     for (uint32_t z = 0; z < 1u + (a[2].weight != 0); z++) {
         uint32_t parts[2][2];
         split(z ? total - front : front, a, parts);
-        if (p->seamless) share_corner(p, a, parts);
+        share_corner(p, a, parts);
         for (uint32_t k = 0; k < 4; k++)
             if ((!(k >> 1) || a[0].weight) && (!(k & 1) || a[1].weight))
                 taps->at[taps->count++] = (struct lw_tap){
@@ -238,14 +243,20 @@ void lw_sample_taps(const lw_sampled *sampled, lw_texture_form form, const lw_sp
     weigh(&p, axes, weight, taps);
 }
 
-void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, lw_taps *taps) {
-    static const uint8_t xs[4] = {0, 1, 1, 0}, ys[4] = {1, 1, 0, 0};
+void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, lw_gathered *gathered) {
+    static const uint8_t xs[4] = {0, 1, 1, 0}, ys[4] = {1, 1, 0, 0}; /* round the four */
     plane_place p = place_of(sampled, 0);
     axis axes[3];
     find_axes(sampled, form, spot, &p, true, axes);
-    taps->count = 4;
     for (uint32_t k = 0; k < 4; k++)
-        taps->at[k].texel = texel_at(&p, axes[0].index[xs[k]], axes[1].index[ys[k]], axes[2].index[0]);
+        gathered->texels[k] = texel_at(&p, axes[0].index[xs[k]], axes[1].index[ys[k]], axes[2].index[0]);
+    for (gathered->corner = 0; gathered->corner < 4; gathered->corner++)
+        if (is_corner(&p, axes, xs[gathered->corner], ys[gathered->corner])) break;
+    const uint32_t third = third_of(256);
+    gathered->mean = (lw_taps){.count = 3, .quads = 1, .ends = {3}};
+    for (uint32_t k = 1; k < 4; k++)
+        gathered->mean.at[k - 1] = (struct lw_tap){gathered->texels[(gathered->corner + k) & 3],
+                                                   (int32_t)(k == 2 ? 256 - 2 * third : third)};
 }
 
 /* ---- Levels --------------------------------------------------------------------------------------------------------

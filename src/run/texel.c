@@ -145,22 +145,18 @@ static uint32_t blend_floats(const lw_sampled *sampled, const lw_taps *taps, uin
     return lw_bits_f32_(as == AS_FLOAT ? to_float(sum) : to_half(sum));
 }
 
-/* Texels of s8 are fractions of 19 bits, rounded down; here an H200 rounds another way once in fifty times. */
-static int32_t fraction_of(uint32_t value) {
-    const int32_t n = (int32_t)value < -127 ? -127 : (int32_t)value;
-    return (int32_t)floor(n * (double)(1 << 19) / 127);
+/* Sums of s8 have the least value, too, and go from 127 * 256 to 32767 by repeating their upper bits. */
+static int32_t stretched(int32_t sum) {
+    const int32_t value = sum + (((sum >> 4) + (sum >> 12) + 4) >> 3);
+    return value < -32767 ? -32767 : value;
 }
 
 static uint32_t blend_units(const lw_sampled *sampled, const lw_taps *taps, uint32_t component) {
     const lw_texel_type type = sampled->texture->type;
-    int64_t sum = type == LW_TEXEL_s8 ? 0 : 128;
-    for (uint32_t k = 0; k < taps->count; k++) {
-        const uint32_t value = value_of(sampled, taps->at[k].texel, component);
-        sum += (int64_t)taps->at[k].weight * (type == LW_TEXEL_s8 ? fraction_of(value) : widened(value, type));
-    }
-    sum >>= 8;
-    if (type == LW_TEXEL_s8) sum = (sum * 32767 + (1 << 18)) >> 19;
-    return lw_bits_f32_(unit((int32_t)sum, type));
+    int32_t sum = 0;
+    for (uint32_t k = 0; k < taps->count; k++)
+        sum += taps->at[k].weight * widened(value_of(sampled, taps->at[k].texel, component), type);
+    return lw_bits_f32_(unit(type == LW_TEXEL_s8 ? stretched(sum) : (sum + 128) >> 8, type));
 }
 
 /* Integers that are read as they are: halves go up; of 32 bits the fraction is cut off. */
@@ -183,14 +179,22 @@ static uint32_t blend(const lw_sampled *sampled, const lw_taps *taps, uint32_t c
                : blend_floats(sampled, taps, component, sampled->texture->type == LW_TEXEL_f16 ? AS_HALF : AS_FLOAT);
 }
 
-void lw_texel_filter(const lw_sampled *sampled, const lw_taps *taps, uint32_t result[4]) {
-    for (uint32_t k = 0; k < 4; k++)
-        result[k] = !taps->count ? 0
-                    : taps->count == 1 && sampled->sampler->filter == LW_FILTER_POINT
-                        ? lw_texel_read(sampled, taps->at[0].texel, k)
-                        : blend(sampled, taps, k);
+/* A filter between levels makes a sum of what a single level has, too. */
+static bool is_filtered(const lw_sampled *sampled) {
+    const lw_sampler *s = sampled->sampler;
+    return s->filter == LW_FILTER_LINEAR || (s->mip_filter == LW_FILTER_LINEAR && sampled->texture->levels > 1);
 }
 
-void lw_texel_gather(const lw_sampled *sampled, const lw_taps *taps, uint32_t component, uint32_t result[4]) {
-    for (uint32_t k = 0; k < 4; k++) result[k] = lw_texel_read(sampled, taps->at[k].texel, component);
+void lw_texel_filter(const lw_sampled *sampled, const lw_taps *taps, uint32_t result[4]) {
+    const bool filtered = is_filtered(sampled);
+    for (uint32_t k = 0; k < 4; k++)
+        result[k] = !taps->count ? 0
+                    : filtered   ? blend(sampled, taps, k)
+                                 : lw_texel_read(sampled, taps->at[0].texel, k);
+}
+
+void lw_texel_gather(const lw_sampled *sampled, const lw_gathered *gathered, uint32_t component, uint32_t result[4]) {
+    for (uint32_t k = 0; k < 4; k++)
+        result[k] = k == gathered->corner ? blend(sampled, &gathered->mean, component)
+                                          : lw_texel_read(sampled, gathered->texels[k], component);
 }

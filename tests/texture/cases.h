@@ -75,6 +75,16 @@ static inline uint32_t tx_hash_of(const uint32_t *words, uint32_t count) {
     return h;
 }
 
+/* A hexadecimal digit of each lane of a piece: where some are known to differ, the others are told by it. */
+enum { TX_LANE = 5, TX_LANES = TX_PIECE / TX_LANE };
+static inline void tx_digits_of(const uint32_t *words, uint32_t count, char digits[TX_LANES + 1]) {
+    uint32_t lane = 0;
+    for (uint32_t first = 0; first < count; first += TX_LANE, lane++)
+        digits[lane] =
+            "0123456789abcdef"[tx_hash_of(words + first, count - first < TX_LANE ? count - first : TX_LANE) & 15];
+    digits[lane] = 0;
+}
+
 /* ---- Texels: level by level, layer or slice by layer, row by row ------------------------------------------------- */
 
 static inline uint32_t tx_bytes(const tx_case *c) {

@@ -1,5 +1,5 @@
-/* record.c: what a GPU makes of cases.h, through the driver, as replay.c reads it. Not built here, where there need be
- * no GPU and no cuda.h:
+/* record.c: what a GPU makes of cases.h, through the driver, as replay.c reads it and makes shorter. Not built here,
+ * where there need be no GPU and no cuda.h:
  *
  *     gcc -O2 -I/usr/local/cuda/include record.c -o record -lcuda && ./record FILE [FAMILIES]     (half a minute)
  *     ./record -l FOLDER                                                                          the kernels, for
@@ -179,8 +179,12 @@ static void visit(void *user, const tx_case *c) {
                 c->variant, status);
     }
     fprintf(out, "%08x %d", tx_seed(c), (int)status);
-    for (uint32_t first = 0; first < count; first += TX_PIECE)
-        fprintf(out, " %08x", tx_hash_of(words + first, count - first < TX_PIECE ? count - first : TX_PIECE));
+    for (uint32_t first = 0; first < count; first += TX_PIECE) {
+        char digits[TX_LANES + 1];
+        const uint32_t size = count - first < TX_PIECE ? count - first : TX_PIECE;
+        tx_digits_of(words + first, size, digits);
+        fprintf(out, " %08x:%s", tx_hash_of(words + first, size), digits);
+    }
     fputc('\n', out);
     if (dead) return;
     if (object && c->op >= O_SULD) cuSurfObjectDestroy(object);

@@ -1,9 +1,9 @@
 /* replay.c: textures and surfaces as a GPU has them: kernels of cases.h through the library, against what record.c
  * recorded.
  *
- *     replay recorded.txt            prints the cases that differ; exits with 1 if there are any
- *     replay --results FILE CASE     of one case, lane by lane, what is not what FILE has (words, as record.c writes
- * them) */
+ *     replay FILE [STEP]     prints the cases that differ; exits with 1 if there are any. Of STEP cases one is looked
+ * at replay FILE shorten    prints the file anew: a piece that is equal without the digits of its lanes, another one
+ * with the number of those that are */
 #include "cases.h"
 #include "lanewise/texture.h"
 
@@ -17,7 +17,8 @@ typedef struct player {
     lw_module *module; /* of the text */
     lw_kernel *kernel;
     FILE *recorded;
-    unsigned number, step, played, chunks, unequal, known;
+    bool shortens;
+    unsigned number, step, played, pieces, unequal, known;
 } player;
 
 static _Noreturn void give_up(const player *p, const char *what) {
@@ -105,46 +106,92 @@ static uint32_t play(player *p, const tx_case *c, uint32_t *words) {
     return count;
 }
 
-/* ---- All of them -------------------------------------------------------------------------------------------- */
+/* ---- Pieces: [~LEAST:]HASH[:DIGITS] -------------------------------------------------------------------------------
+ */
 
-static void describe(const player *p, const tx_case *c, uint32_t chunk) {
-    printf("case %u, from lane %u: family %c, operation %u, kind %u, type %u x %u, filter %u, mode %u, result %u\n",
-           p->number, chunk * 64, c->family, c->op, c->kind, c->type, c->channels, c->filter, c->address[0], c->dtype);
+typedef struct piece {
+    uint32_t least; /* lanes that must be as recorded: all where nothing else is said */
+    uint32_t hash;
+    char digits[TX_LANES + 1]; /* empty: none are there */
+} piece;
+
+static piece read_piece(const player *p, char **at) {
+    piece read = {.least = TX_LANES};
+    *at += strspn(*at, " ");
+    const bool differs = **at == '~';
+    if (differs) read.least = (uint32_t)strtoul(*at + 1, at, 10);
+    if (differs && *(*at)++ != ':') give_up(p, "a piece is not as it is written");
+    read.hash = (uint32_t)strtoul(*at, at, 16);
+    if (**at != ':') return read;
+    const size_t size = strspn(++*at, "0123456789abcdef");
+    if (size > TX_LANES) give_up(p, "a piece has too many lanes");
+    memcpy(read.digits, *at, size);
+    *at += size;
+    return read;
 }
 
-/* A line for each case: its seed; what the driver said; a hash for each 64 lanes, behind ~ where an H200 is known to
- * round otherwise. */
+static uint32_t equal_lanes(const piece *recorded, const uint32_t *words, uint32_t count) {
+    char digits[TX_LANES + 1];
+    uint32_t equal = 0;
+    tx_digits_of(words, count, digits);
+    for (uint32_t lane = 0; digits[lane] && recorded->digits[lane]; lane++)
+        equal += digits[lane] == recorded->digits[lane];
+    return equal;
+}
+
+static void describe(const player *p, const tx_case *c, uint32_t first, uint32_t equal, uint32_t least) {
+    printf("case %u, from lane %u: family %c, operation %u, kind %u, type %u x %u, filter %u, mode %u, result %u",
+           p->number, first / TX_LANE, c->family, c->op, c->kind, c->type, c->channels, c->filter, c->address[0],
+           c->dtype);
+    if (least < TX_LANES) printf(": %u lanes are as recorded, and were %u", equal, least);
+    putchar('\n');
+}
+
+static void compare(player *p, const tx_case *c, const piece *recorded, const uint32_t *words, uint32_t first,
+                    uint32_t count) {
+    const bool same = tx_hash_of(words, count) == recorded->hash;
+    const uint32_t equal = equal_lanes(recorded, words, count);
+    p->pieces++, p->known += recorded->least < TX_LANES;
+    if (p->shortens && same) printf(" %08x", recorded->hash);
+    else if (p->shortens) printf(" ~%u:%08x:%s", equal, recorded->hash, recorded->digits);
+    else if (!same && (recorded->least == TX_LANES || equal < recorded->least))
+        p->unequal++, describe(p, c, first, equal, recorded->least);
+}
+
+/* ---- All of them -------------------------------------------------------------------------------------------- */
+
+/* A line for each case: its seed; what the driver said; its pieces. */
 static void visit(void *user, const tx_case *c) {
     static uint32_t words[TX_RESULTS << 13];
     player *p = user;
-    char line[4096];
-    do
+    static char line[1 << 16];
+    do {
         if (!fgets(line, sizeof line, p->recorded)) give_up(p, "the record is too short");
-    while (*line == '#');
+        if (p->shortens && *line == '#') fputs(line, stdout);
+    } while (*line == '#');
     char *at = line;
     if (strtoul(at, &at, 16) != tx_seed(c)) give_up(p, "the record is of other cases");
     const bool refused = strtoul(at, &at, 10) != 0 || p->number % p->step;
+    if (p->shortens) printf("%.*s", (int)(at - line), line);
     const uint32_t count = refused ? 0 : play(p, c, words);
-    for (uint32_t first = 0; first < count; first += TX_PIECE, p->chunks++) {
-        at += strspn(at, " ");
-        const bool is_known = *at == '~';
-        const uint32_t hash = tx_hash_of(words + first, count - first < TX_PIECE ? count - first : TX_PIECE);
-        const bool equal = strtoul(at + is_known, &at, 16) == hash;
-        p->known += is_known;
-        p->unequal += !equal && !is_known;
-        if (!equal && !is_known) describe(p, c, first / TX_PIECE);
+    for (uint32_t first = 0; first < count; first += TX_PIECE) {
+        const piece recorded = read_piece(p, &at);
+        compare(p, c, &recorded, words + first, first, count - first < TX_PIECE ? count - first : TX_PIECE);
     }
+    if (p->shortens) putchar('\n');
     p->number++, p->played += !refused;
 }
 
 int main(int argc, char **argv) {
     player p = {0};
-    p.step = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+    p.shortens = argc > 2 && !strcmp(argv[2], "shorten");
+    p.step = argc > 2 && !p.shortens ? (unsigned)atoi(argv[2]) : 1;
     if (argc < 2 || !p.step || !(p.recorded = fopen(argv[1], "r"))) return 2;
     if (lw_context_new(&(lw_options){.threads = 1, .memory_limit = 256u << 20}, &p.context) != LW_OK) return 2;
     tx_each(visit, &p);
-    printf("%u cases of %u, %u pieces of 64 lanes: %u differ, %u are known to\n", p.played, p.number, p.chunks,
-           p.unequal, p.known);
+    if (!p.shortens)
+        printf("%u cases of %u, %u pieces of 64 lanes: %u differ, besides lanes of %u that are known to\n", p.played,
+               p.number, p.pieces, p.unequal, p.known);
     lw_context_free(p.context);
     fclose(p.recorded);
     return p.unequal != 0 || p.played < 1000 / p.step;
