@@ -134,7 +134,9 @@ static bool is_corner(const plane_place *p, const axis a[3], uint32_t x, uint32_
     return p->seamless && (uint32_t)a[0].index[x] >= p->plane->width && (uint32_t)a[1].index[y] >= p->plane->height;
 }
 
-static uint32_t third_of(uint32_t weight) { return (weight + 1) / 3; } /* of two of them; the opposite one has the rest */
+static uint32_t third_of(uint32_t weight) {
+    return (weight + 1) / 3;
+} /* of two of them; the opposite one has the rest */
 
 static void share_corner(const plane_place *p, const axis a[3], uint32_t parts[2][2]) {
     for (uint32_t k = 0; k < 4; k++) {
@@ -255,8 +257,8 @@ void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_
     const uint32_t third = third_of(256);
     gathered->mean = (lw_taps){.count = 3, .quads = 1, .ends = {3}};
     for (uint32_t k = 1; k < 4; k++)
-        gathered->mean.at[k - 1] = (struct lw_tap){gathered->texels[(gathered->corner + k) & 3],
-                                                   (int32_t)(k == 2 ? 256 - 2 * third : third)};
+        gathered->mean.at[k - 1] =
+            (struct lw_tap){gathered->texels[(gathered->corner + k) & 3], (int32_t)(k == 2 ? 256 - 2 * third : third)};
 }
 
 /* ---- Levels --------------------------------------------------------------------------------------------------------
