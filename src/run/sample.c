@@ -17,6 +17,9 @@ static uint32_t lods_of(lw_texture_form form) {
     return form.lookup == LW_LOOKUP_level ? 1 : form.lookup == LW_LOOKUP_grad ? 2 * form.dimensions : 0;
 }
 
+/* Of offsets only so many bits count, which are signed. */
+static int32_t offset_of(uint32_t word, uint32_t bits) { return (int32_t)(word << (32 - bits)) >> (32 - bits); }
+
 static lookup understand(lw_texture_form form, const uint32_t *operands) {
     lookup l = {0};
     const uint32_t *at = operands, lods = lods_of(form);
@@ -27,7 +30,9 @@ static lookup understand(lw_texture_form form, const uint32_t *operands) {
     }
     if (form.has_sample) l.spot.sample = *at++;
     for (uint32_t k = 0; k < lods; k++) l.lod[k] = *at++;
-    for (uint32_t k = 0; form.has_offsets && k < form.dimensions; k++) l.spot.offsets[k] = (int32_t)*at++;
+    if (form.has_offsets && form.dimensions == 1 && !form.is_array) l.spot.offsets[1] = offset_of(*at >> 4, 4);
+    for (uint32_t k = 0; form.has_offsets && k < form.dimensions; k++)
+        l.spot.offsets[k] = offset_of(*at++, form.lookup == LW_LOOKUP_gather ? 6 : 4);
     if (form.has_compare) l.compare = *at++;
     return l;
 }

@@ -1,8 +1,9 @@
 /* srgb.h: linear light of sRGB values, in 16384ths, as an H200 has it: with six to eight bits. Recorded, not computed
- * (tests/texture). */
+ * (tests/texture): all pairs of values at each fourth weight. */
 #ifndef LW_SRGB_H
 #define LW_SRGB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static const uint16_t lw_srgb[256] = {
@@ -23,5 +24,13 @@ static const uint16_t lw_srgb[256] = {
     12224, 12352, 12480, 12608, 12736, 12864, 12992, 13120, 13248, 13376, 13504, 13632, 13760, 13888, 14016, 14144,
     14272, 14400, 14528, 14656, 14848, 14976, 15104, 15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384,
 };
+
+/* Whether others are aligned to it as if it had one bit more in front. */
+static inline bool lw_srgb_is_wide(uint32_t value) {
+    static const uint8_t wide[][2] = {{32, 33}, {48, 49}, {64, 70}, {96, 98}, {136, 136}, {184, 187}, {248, 254}};
+    for (uint32_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (value >= wide[i][0] && value <= wide[i][1]) return true;
+    return false;
+}
 
 #endif

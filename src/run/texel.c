@@ -48,8 +48,13 @@ static float unit(int32_t value, lw_texel_type type) {
     return (float)((double)value / (is_signed ? 32767 : 65535));
 }
 
-/* A colour of the border is rounded to the format, halves towards zero; texels that are read as integers have its low
- * bits. */
+/* From 1 down to the format, of so many bits for 1: four bits more are kept of it, and halves go towards zero. */
+static int32_t narrowed(float value, uint32_t bits) {
+    const int32_t cut = (int32_t)(fabsf(value) * (float)(1u << (bits + 4))), whole = (cut - (cut >> bits) + 7) >> 4;
+    return value < 0 ? -whole : whole;
+}
+
+/* A colour of the border is brought into the format; texels that are read as integers have its low bits. */
 static uint32_t border(const lw_sampled *sampled, uint32_t component) {
     const lw_texel_type type = sampled->texture->type;
     const lw_texel_row *row = &lw_texels[type];
@@ -61,8 +66,7 @@ static uint32_t border(const lw_sampled *sampled, uint32_t component) {
     }
     if (!(value > (row->is_signed ? -1 : 0))) value = row->is_signed ? -1 : 0;
     if (value > 1) value = 1;
-    const float scaled = value * (float)((1u << (8 * row->bytes - row->is_signed)) - 1);
-    return (uint32_t)(int32_t)(scaled < 0 ? floorf(scaled + 0.5f) : ceilf(scaled - 0.5f));
+    return (uint32_t)narrowed(value, 8 * row->bytes - row->is_signed);
 }
 
 static uint32_t value_of(const lw_sampled *sampled, const char *texel, uint32_t component) {
@@ -128,6 +132,7 @@ static double quad_sum(const lw_sampled *sampled, const struct lw_tap *tap, uint
         if (!isfinite(values[k])) return special_sum(sampled, tap, count, component);
         if (as == AS_FLOAT && fabsf(values[k]) < 0x1p-126f) values[k] = 0;
         frexpf(values[k], &exponent);
+        if (as == AS_SRGB) exponent += lw_srgb_is_wide(value_of(sampled, tap[k].texel, component));
         if (values[k] != 0 && tap[k].weight && exponent > largest) largest = exponent;
     }
     double sum = 0;
