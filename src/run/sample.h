@@ -47,10 +47,14 @@ typedef struct lw_gathered {
     lw_taps mean;
 } lw_gathered;
 void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, lw_gathered *gathered);
-/* The level, in 256ths: of lw_texture_form.lookup by `lod`, or by derivatives (of x, then of y). */
-uint32_t lw_sample_level(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, const uint32_t *lod);
 /* The face of a cube that a direction meets, and where: c[0] and c[1] become coordinates of it, from 0 to 1. */
 uint32_t lw_sample_face(float c[3]);
+
+/* ---- Levels: sample_level.c ----------------------------------------------------------------------------------------
+ */
+
+/* The level, in 256ths: of lw_texture_form.lookup by `lod`, or by derivatives (of x, then of y). */
+uint32_t lw_sample_level(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, const uint32_t *lod);
 
 /* ---- Texels: texel.c -----------------------------------------------------------------------------------------------
  */
