@@ -104,64 +104,97 @@ static int32_t level_of(double length) {
 /* What is no number is 0, also among the coordinates that a derivative leads to. */
 static float number(float x) { return isnan(x) || fabsf(x) < 0x1p-126f ? 0 : isinf(x) ? copysignf(0x1p120f, x) : x; }
 
-/* Between a lookup and another one; where both are farther away than this it is as if nothing was near. */
+#define FAR 0x1p90 /* from where nothing is near, not even what is as far: recorded are 2^63, which is not, and 2^99 \
+                    */
+
 static double between(float from, float derivative) {
-    const double far = 0x1p90; /* recorded: 2^63 is not, 2^99 is */
     const double first = number(from), second = number(from + derivative);
-    return fabs(first) < far ? second - first : far;
+    return fabs(first) < FAR ? second - first : FAR;
 }
 
-/* On the plane of a face, from -1 to 1; beyond its edges lie those beside it, unfolded. */
-static void on_plane(uint32_t face, const float direction[3], double place[2]) {
-    /* What a direction is along a face's s and t and its middle: 0, 1 and 2 are x, y and z. */
+/* ---- Derivatives on cubes -----------------------------------------------------------------------------------------
+ */
+
+/* Where a direction meets the plane of a face, from -1 to 1. */
+typedef struct place {
+    double at[2];
+    enum { ON_FACE, OVER_S, OVER_T, OPPOSITE } where;
+    double beyond; /* how far over the edge, on the face there */
+} place;
+
+/* What is no number is 0, and no direction the middle of +z, as lw_sample_face has it. */
+static void clean(const float given[3], float c[3]) {
+    for (uint32_t k = 0; k < 3; k++) c[k] = isnan(given[k]) ? 0 : given[k];
+    if (isfinite(c[0]) && isfinite(c[1]) && isfinite(c[2]) && (c[0] != 0 || c[1] != 0 || c[2] != 0)) return;
+    c[0] = c[1] = 0, c[2] = 1;
+}
+
+static uint32_t face_of(const float direction[3]) {
+    float c[3] = {direction[0], direction[1], direction[2]};
+    return lw_sample_face(c);
+}
+
+static place place_on(uint32_t face, const float direction[3]) {
+    /* Along which of x, y and z a face's s and t and its middle are. */
     static const struct {
         uint8_t s, t, out;
         int8_t s_sign, t_sign, out_sign;
     } faces[6] = {{2, 1, 0, -1, -1, 1}, {2, 1, 0, 1, -1, -1}, {0, 2, 1, 1, 1, 1},
                   {0, 2, 1, 1, -1, -1}, {0, 1, 2, 1, -1, 1},  {0, 1, 2, -1, -1, -1}};
-    float c[3] = {direction[0], direction[1], direction[2]};
-    const uint32_t met = lw_sample_face(c), beside = faces[met].out;
-    const float by = 1 / fabsf(direction[faces[met].out]);
-    double at[3];
-    for (uint32_t k = 0; k < 3; k++) at[k] = (double)(direction[k] * by);
-    const double s = at[faces[face].s] * faces[face].s_sign, t = at[faces[face].t] * faces[face].t_sign,
-                 out = at[faces[face].out] * faces[face].out_sign;
-    place[0] = beside == faces[face].s ? copysign(2 - out, s) : s;
-    place[1] = beside == faces[face].t ? copysign(2 - out, t) : t;
+    const uint32_t met = face_of(direction), axis = faces[met].out;
+    const float by = 1 / fabsf(direction[axis]);
+    const float s = direction[faces[face].s] * by, t = direction[faces[face].t] * by,
+                out = direction[faces[face].out] * by;
+    return (place){.at = {s * faces[face].s_sign, t * faces[face].t_sign},
+                   .where = met == face             ? ON_FACE
+                            : axis == faces[face].s ? OVER_S
+                            : axis == faces[face].t ? OVER_T
+                                                    : OPPOSITE,
+                   .beyond = 1 - (double)out * faces[face].out_sign};
 }
 
-static bool is_direction(const float c[3]) {
-    return isfinite(c[0]) && isfinite(c[1]) && isfinite(c[2]) && (c[0] != 0 || c[1] != 0 || c[2] != 0);
+/* Over an edge it is as far as to the edge and on. */
+static double way(const place *from, const place *to, uint32_t k, uint32_t extent) {
+    const double first = from->at[k], second = to->at[k];
+    if (to->where != (k ? OVER_T : OVER_S)) return in_texels((second - first) / 2, extent);
+    const double edge = copysign(1, second);
+    return edge * sum_of(in_texels((1 - edge * first) / 2, extent), in_texels(to->beyond / 2, extent));
 }
 
-static vector on_cube(const float from[3], const float derivative[3], uint32_t extent) {
-    float to[3], c[3] = {from[0], from[1], from[2]};
-    double places[2][2];
-    for (uint32_t k = 0; k < 3; k++) to[k] = from[k] + derivative[k];
-    if (!is_direction(from) || !is_direction(to)) return (vector){{0}};
-    const uint32_t face = lw_sample_face(c);
-    on_plane(face, from, places[0]);
-    on_plane(face, to, places[1]);
-    return (vector){{in_texels((places[1][0] - places[0][0]) / 2, extent),
-                     in_texels((places[1][1] - places[0][1]) / 2, extent), 0}};
-}
-
-/* Derivatives of three coordinates are what is between two lookups. */
-static vector derivative_of(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot,
-                            const uint32_t *words) {
-    const lw_image_plane *plane = &sampled->texture->planes[0];
-    const uint32_t extents[3] = {plane->width, plane->height, plane->depth};
-    float given[3];
-    vector v = {{0}};
-    for (uint32_t k = 0; k < form.dimensions; k++) given[k] = lw_from_bits_f32_(words[k]);
-    if (form.is_cube) return on_cube(spot->c, given, plane->width);
-    for (uint32_t k = 0; k < form.dimensions; k++)
-        v.at[k] = in_texels(form.dimensions < 3 ? number(given[k]) : between(spot->c[k], given[k]), extents[k]);
-    return v;
+static double longest_on_cube(const lw_spot *spot, const float derivatives[6], uint32_t extent) {
+    float from[3], there[3], to[3];
+    place places[3];
+    vector ways[2];
+    clean(spot->c, from);
+    const uint32_t face = face_of(from);
+    places[0] = place_on(face, from);
+    for (uint32_t d = 0; d < 2; d++) {
+        for (uint32_t k = 0; k < 3; k++) there[k] = spot->c[k] + derivatives[3 * d + k];
+        clean(there, to);
+        places[d + 1] = place_on(face, to);
+        ways[d] = (vector){{way(&places[0], &places[d + 1], 0, extent), way(&places[0], &places[d + 1], 1, extent), 0}};
+    }
+    if (places[1].where == OPPOSITE || places[2].where == OPPOSITE) return FAR;
+    if (places[1].where || places[2].where) return fmax(length_of(ways[0], 1), length_of(ways[1], 1));
+    return longest_of(ways[0], ways[1]);
 }
 
 /* ---- The level ----------------------------------------------------------------------------------------------------
  */
+
+/* Derivatives of three coordinates are what is between two lookups. */
+static double longest(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, const uint32_t *words) {
+    const lw_image_plane *plane = &sampled->texture->planes[0];
+    const uint32_t extents[3] = {plane->width, plane->height, plane->depth}, count = form.dimensions;
+    float given[6];
+    vector v[2] = {{{0}}};
+    for (uint32_t k = 0; k < 2 * count; k++) given[k] = lw_from_bits_f32_(words[k]);
+    if (form.is_cube) return longest_on_cube(spot, given, plane->width);
+    for (uint32_t k = 0; k < 2 * count; k++)
+        v[k / count].at[k % count] =
+            in_texels(count < 3 ? number(given[k]) : between(spot->c[k % count], given[k]), extents[k % count]);
+    return longest_of(v[0], v[1]);
+}
 
 /* Limits and biases, too, may be no numbers. */
 static int32_t in_256ths(double level) {
@@ -174,9 +207,7 @@ static int32_t asked(const lw_sampled *sampled, lw_texture_form form, const lw_s
     if (form.lookup == LW_LOOKUP_level)
         return in_256ths(form.is_integer ? (double)(int32_t)lod[0] : lw_from_bits_f32_(lod[0]));
     if (form.lookup != LW_LOOKUP_grad) return 0;
-    const vector x = derivative_of(sampled, form, spot, lod),
-                 y = derivative_of(sampled, form, spot, lod + form.dimensions);
-    return level_of(longest_of(x, y));
+    return level_of(longest(sampled, form, spot, lod));
 }
 
 uint32_t lw_sample_level(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, const uint32_t *lod) {
