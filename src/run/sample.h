@@ -45,6 +45,7 @@ typedef struct lw_gathered {
     const char *texels[4];
     uint32_t corner; /* the one that is none, at the corner of a cube, but the mean of the others; 4: all are there */
     lw_taps mean;
+    bool is_filtered; /* each is read as a sum of one */
 } lw_gathered;
 void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, lw_gathered *gathered);
 /* The face of a cube that a direction meets, and where: c[0] and c[1] become coordinates of it, from 0 to 1. */

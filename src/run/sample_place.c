@@ -83,8 +83,9 @@ uint32_t lw_sample_face(float c[3]) {
     else if (ay >= ax) face = y < 0 ? 3 : 2, s = x, t = y < 0 ? -z : z, m = ay;
     else face = x < 0 ? 1 : 0, s = x < 0 ? z : -z, t = -y, m = ax;
     const bool is_direction = isfinite(x) && isfinite(y) && isfinite(z) && m > 0;
-    c[0] = is_direction ? (s / m + 1) * 0.5f : 0.5f;
-    c[1] = is_direction ? (t / m + 1) * 0.5f : 0.5f;
+    const float by = 1 / m;
+    c[0] = is_direction ? (s * by + 1) * 0.5f : 0.5f;
+    c[1] = is_direction ? (t * by + 1) * 0.5f : 0.5f;
     return is_direction ? face : 4;
 }
 
@@ -254,6 +255,7 @@ void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_
         gathered->texels[k] = texel_at(&p, axes[0].index[xs[k]], axes[1].index[ys[k]], axes[2].index[0]);
     for (gathered->corner = 0; gathered->corner < 4; gathered->corner++)
         if (is_corner(&p, axes, xs[gathered->corner], ys[gathered->corner])) break;
+    gathered->is_filtered = p.seamless;
     const uint32_t third = third_of(256);
     gathered->mean = (lw_taps){.count = 3, .quads = 1, .ends = {3}};
     for (uint32_t k = 1; k < 4; k++)

@@ -130,19 +130,19 @@ static double quad_sum(const lw_sampled *sampled, const struct lw_tap *tap, uint
         int exponent;
         values[k] = lw_from_bits_f32_(lw_texel_read(sampled, tap[k].texel, component));
         if (!isfinite(values[k])) return special_sum(sampled, tap, count, component);
-        if (as == AS_FLOAT && fabsf(values[k]) < 0x1p-126f) values[k] = 0;
+        if (as == AS_FLOAT && fabsf(values[k]) < 0x1p-126f) values[k] = copysignf(0, values[k]);
         frexpf(values[k], &exponent);
         if (as == AS_SRGB) exponent += lw_srgb_is_wide(value_of(sampled, tap[k].texel, component));
         if (values[k] != 0 && tap[k].weight && exponent > largest) largest = exponent;
     }
-    double sum = 0;
-    for (uint32_t k = 0; k < count && largest > INT_MIN; k++)
-        sum += ldexp(trunc(ldexp(values[k], kept - largest)), largest - kept) * tap[k].weight;
+    double sum = -0.0; /* which is what zeros that are negative make */
+    const int last = largest > INT_MIN ? largest - kept : 0;
+    for (uint32_t k = 0; k < count; k++) sum += ldexp(trunc(ldexp(values[k], -last)), last) * tap[k].weight;
     return sum;
 }
 
 static uint32_t blend_floats(const lw_sampled *sampled, const lw_taps *taps, uint32_t component, format as) {
-    double sum = 0;
+    double sum = -0.0;
     for (uint32_t q = 0, first = 0; q < taps->quads; first = taps->ends[q++])
         sum += quad_sum(sampled, &taps->at[first], taps->ends[q] - first, component, as);
     sum = sum / 256;
@@ -198,8 +198,14 @@ void lw_texel_filter(const lw_sampled *sampled, const lw_taps *taps, uint32_t re
                                  : lw_texel_read(sampled, taps->at[0].texel, k);
 }
 
+static uint32_t blend_one(const lw_sampled *sampled, const char *texel, uint32_t component) {
+    const lw_taps one = {.count = 1, .quads = 1, .ends = {1}, .at = {{texel, 256}}};
+    return blend(sampled, &one, component);
+}
+
 void lw_texel_gather(const lw_sampled *sampled, const lw_gathered *gathered, uint32_t component, uint32_t result[4]) {
     for (uint32_t k = 0; k < 4; k++)
-        result[k] = k == gathered->corner ? blend(sampled, &gathered->mean, component)
-                                          : lw_texel_read(sampled, gathered->texels[k], component);
+        result[k] = k == gathered->corner   ? blend(sampled, &gathered->mean, component)
+                    : gathered->is_filtered ? blend_one(sampled, gathered->texels[k], component)
+                                            : lw_texel_read(sampled, gathered->texels[k], component);
 }
