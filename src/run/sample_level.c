@@ -104,12 +104,12 @@ static int32_t level_of(double length) {
 /* What is no number is 0, also among the coordinates that a derivative leads to. */
 static float number(float x) { return isnan(x) || fabsf(x) < 0x1p-126f ? 0 : isinf(x) ? copysignf(0x1p120f, x) : x; }
 
-#define FAR 0x1p90 /* from where nothing is near, not even what is as far: recorded are 2^63, which is not, and 2^99 \
-                    */
+/* From here on nothing is near, not even what is as far: recorded are 2^63, which is not yet, and 2^99. */
+static const double far_away = 0x1p90;
 
 static double between(float from, float derivative) {
     const double first = number(from), second = number(from + derivative);
-    return fabs(first) < FAR ? second - first : FAR;
+    return fabs(first) < far_away ? second - first : far_away;
 }
 
 /* ---- Derivatives on cubes -----------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ typedef struct place {
 
 /* What is no number is 0, and no direction the middle of +z, as lw_sample_face has it. */
 static void clean(const float given[3], float c[3]) {
-    for (uint32_t k = 0; k < 3; k++) c[k] = isnan(given[k]) ? 0 : given[k];
+    for (uint32_t k = 0; k < 3; k++) c[k] = isnan(given[k]) || fabsf(given[k]) < 0x1p-126f ? 0 : given[k];
     if (isfinite(c[0]) && isfinite(c[1]) && isfinite(c[2]) && (c[0] != 0 || c[1] != 0 || c[2] != 0)) return;
     c[0] = c[1] = 0, c[2] = 1;
 }
@@ -174,7 +174,7 @@ static double longest_on_cube(const lw_spot *spot, const float derivatives[6], u
         places[d + 1] = place_on(face, to);
         ways[d] = (vector){{way(&places[0], &places[d + 1], 0, extent), way(&places[0], &places[d + 1], 1, extent), 0}};
     }
-    if (places[1].where == OPPOSITE || places[2].where == OPPOSITE) return FAR;
+    if (places[1].where == OPPOSITE || places[2].where == OPPOSITE) return far_away;
     if (places[1].where || places[2].where) return fmax(length_of(ways[0], 1), length_of(ways[1], 1));
     return longest_of(ways[0], ways[1]);
 }

@@ -72,10 +72,12 @@ static axis linear(int64_t at, int32_t offset, uint32_t extent, lw_address_mode 
 
 static uint32_t layer_of(uint32_t layer, uint32_t layers) { return layer >= layers ? layers - 1 : layer; }
 
+static float number(float x) { return isnan(x) || fabsf(x) < 0x1p-126f ? 0 : x; }
+
 /* Of the largest component, of z where that is as large as another, of y where that is as large as x. A direction that
  * is none meets the middle of +z. */
 uint32_t lw_sample_face(float c[3]) {
-    const float x = isnan(c[0]) ? 0 : c[0], y = isnan(c[1]) ? 0 : c[1], z = isnan(c[2]) ? 0 : c[2];
+    const float x = number(c[0]), y = number(c[1]), z = number(c[2]);
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     float s, t, m;
     uint32_t face;
