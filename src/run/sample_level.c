@@ -11,40 +11,38 @@
 /* ---- Numbers of ten bits ------------------------------------------------------------------------------------------
  */
 
-enum { TEN = 10 };
+enum { FRACTION = 9 }; /* bits behind the leading one, of 52 */
 
-static double cut(double x) {
-    int exponent;
-    const double fraction = frexp(x, &exponent);
-    return ldexp(trunc(ldexp(fraction, TEN)), exponent - TEN);
-}
+static int exponent_of(double x) { return (int)(lw_bits_f64_(x) >> 52 & 2047) - 1023; }
+static double power_of_two(int exponent) { return lw_from_bits_f64_((uint64_t)(exponent + 1023) << 52); }
+static double cut(double x) { return lw_from_bits_f64_(lw_bits_f64_(x) >> (52 - FRACTION) << (52 - FRACTION)); }
 
 /* The smaller one has a bit more while they are added. */
 static double sum_of(double x, double y) {
-    int exponent;
     const bool is_first = fabs(x) >= fabs(y);
-    frexp(is_first ? x : y, &exponent);
-    const double smaller = is_first ? y : x,
-                 aligned = ldexp(trunc(ldexp(smaller, TEN + 1 - exponent)), exponent - TEN - 1);
-    return cut((is_first ? x : y) + aligned);
+    const double larger = is_first ? x : y, smaller = is_first ? y : x;
+    if (smaller == 0) return larger;
+    const int last = exponent_of(larger) - FRACTION - 1;
+    return cut(larger + (double)(int32_t)(smaller * power_of_two(-last)) * power_of_two(last));
 }
 
 /* Rounded half up at the last of ten bits that a product of the smallest number would have. */
 static double times(double x, double factor) {
-    int of_x, of_factor;
-    const double fraction = frexp(x, &of_x), by = 2 * frexp(factor, &of_factor);
-    return cut(ldexp(floor(ldexp(fraction, TEN) * by + 0.5), of_x - TEN + of_factor - 1));
+    if (x == 0) return 0;
+    const int last = exponent_of(x) - FRACTION, of_factor = exponent_of(factor);
+    const double exact = x * power_of_two(-last) * (factor * power_of_two(-of_factor));
+    return cut((double)(int32_t)(exact + 0.5) * power_of_two(last + of_factor));
 }
 
 /* The bits of a product below an eighth are not made, and seven eighths are added for them. */
 static double in_texels(double x, uint32_t extent) {
-    int of_x, of_extent;
-    const uint32_t a = (uint32_t)fabs(ldexp(frexp(cut(x), &of_x), TEN)),
-                   b = (uint32_t)ldexp(frexp(extent, &of_extent), TEN);
+    if (x == 0) return 0;
+    const int last = exponent_of(x) - FRACTION, of_extent = exponent_of(extent);
+    const uint32_t a = (uint32_t)(fabs(x) * power_of_two(-last)),
+                   b = (uint32_t)(extent * power_of_two(FRACTION - of_extent));
     uint32_t product = 7;
-    for (uint32_t k = 0; k < TEN; k++)
-        if (b >> k & 1) product += (a << k) >> 6;
-    return a ? copysign(cut(ldexp(product >> 3, of_x + of_extent - TEN - 1)), x) : 0;
+    for (uint32_t k = 0; k <= FRACTION; k++) product += (b >> k & 1) * ((a << k) >> 6);
+    return copysign(cut((product >> 3) * power_of_two(last + of_extent)), x);
 }
 
 /* ---- How long -----------------------------------------------------------------------------------------------------
@@ -92,10 +90,9 @@ static int32_t level_of(double length) {
         12, 12, 12, 11, 11, 11, 11, 11, 10, 10, 10, 10, 9,  9,  9,  9,  9,  8,  8,  8,  8,  7,  7,  7,  7,  6,
         6,  6,  6,  5,  5,  5,  5,  4,  4,  4,  4,  3,  3,  3,  3,  2,  2,  2,  1,  1,  1,  0,
     };
-    int exponent;
     if (!(length > 0)) return -(1 << 20);
-    const int32_t bits = (int32_t)ldexp(frexp(length, &exponent), 9) & 255;
-    return (exponent - 1) * 256 + bits + larger[bits];
+    const int32_t bits = (int32_t)(lw_bits_f64_(length) >> 44 & 255);
+    return exponent_of(length) * 256 + bits + larger[bits];
 }
 
 /* ---- Derivatives --------------------------------------------------------------------------------------------------
