@@ -32,7 +32,7 @@ enum {
     O_SUQ
 };
 enum { X_RANDOM, X_INDEX, X_LEVEL, X_WIDE, X_SPECIAL, X_UNIT, X_FOLD }; /* texels */
-enum { C_MIXED, C_INSIDE, C_ISOTROPIC }; /* coordinates; the last: x and y derivatives of one length */
+enum { C_MIXED, C_INSIDE, C_ISOTROPIC, C_WIDE }; /* coordinates; x and y derivatives of one length; offsets of 9 bits */
 
 typedef struct tx_case {
     char family;
@@ -202,7 +202,7 @@ static inline void tx_lane(const tx_case *c, uint32_t lane, uint32_t in[TX_WORDS
         else in[i] = tx_bits((float)(int32_t)h) & ((lane & 63) == 7 ? 0xff8fffffu : 0xffffffffu); /* large */
         in[4 + i] = tx_derivative(lane, tx_hash(seed + 8 + i), extent);
         in[7 + i] = tx_derivative(lane, tx_hash(seed + 16 + i), extent);
-        in[10 + i] = (tx_hash(seed + 24 + i) & 15) - 8;
+        in[10 + i] = c->coords == C_WIDE ? (tx_hash(seed + 24 + i) & 511) - 256 : (tx_hash(seed + 24 + i) & 15) - 8;
     }
     if (cube && c->coords == C_MIXED && (lane & 63) == 13) in[lane >> 6 & 1] = (lane & 128) ? 0x7fc00000 : 0x7f800000;
     if (cube && (lane & 63) == 14) in[0] = in[1] = in[2] = (lane & 64) ? 0 : 0x80000000;
@@ -727,6 +727,39 @@ static inline void tx_more(tx_visit *visit, void *user) {
     }
 }
 
+static inline void tx_rules(tx_visit *visit, void *user) {
+    for (uint8_t kind = K_1D; kind <= K_CUBE_ARRAY; kind++) /* T: derivatives where extents are no powers of two */
+        for (uint8_t mip = 0; mip < 2; mip++) {
+            tx_case c = tx_base('T', kind, T_F32, 1);
+            const bool cube = kind == K_CUBE || kind == K_CUBE_ARRAY;
+            tx_mips(&c), tx_all(&c, A_CLAMP), c.op = O_GRAD, c.texels = X_LEVEL, c.lanes = mip ? 1024 : 256,
+                                              c.mip = mip;
+            c.width = kind == K_1D ? 1000 : cube || kind == K_3D ? 100 : 300;
+            c.height = !c.height ? 0 : cube ? 100 : kind == K_3D ? 60 : 200;
+            c.deep = c.deep ? 36 : 0;
+            c.levels = kind == K_1D ? 10 : cube || kind == K_3D ? 7 : 9;
+            visit(user, &c);
+        }
+    for (uint8_t type = T_U8; type <= T_S16; type++) /* X: colours of borders */
+        for (uint8_t which = 0; which < 20; which++) {
+            tx_case c = tx_base('X', K_2D, type, 4);
+            tx_all(&c, A_BORDER), c.lanes = 64, c.variant = which;
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t h = tx_hash(which * 4u + k + 1000u * type);
+                const float unit = (float)(h >> 8) * tx_float((103u - which % 10) << 23); /* up to 1, up to 1/2 ... */
+                c.border[k] = type == T_S8 || type == T_S16 ? (h & 1 ? -unit : unit) : unit;
+            }
+            visit(user, &c);
+        }
+    for (uint8_t kind = K_1D; kind <= K_2D_ARRAY; kind++) /* a: offsets that have no room */
+        for (int filter = 0; filter < 2; filter++) {
+            tx_case c = tx_base('a', kind, T_F32, 1);
+            tx_all(&c, A_BORDER), c.filter = (uint8_t)filter, c.offsets = true, c.lanes = 128, c.coords = C_WIDE;
+            visit(user, &c);
+            if (kind == K_2D) c.op = O_TLD4_R, visit(user, &c);
+        }
+}
+
 static inline void tx_each(tx_visit *visit, void *user) {
     tx_points(visit, user);
     tx_linears(visit, user);
@@ -734,6 +767,7 @@ static inline void tx_each(tx_visit *visit, void *user) {
     tx_cubes(visit, user);
     tx_others(visit, user);
     tx_more(visit, user);
+    tx_rules(visit, user);
 }
 
 #endif

@@ -153,7 +153,8 @@ static void compare(player *p, const tx_case *c, const piece *recorded, const ui
     const uint32_t equal = equal_lanes(recorded, words, count);
     p->pieces++, p->known += recorded->least < TX_LANES;
     if (p->shortens && same) printf(" %08x", recorded->hash);
-    else if (p->shortens) printf(" ~%u:%08x:%s", equal, recorded->hash, recorded->digits);
+    else if (p->shortens) /* digits may be equal by chance */
+        printf(" ~%u:%08x:%s", equal < TX_LANES ? equal : TX_LANES - 1, recorded->hash, recorded->digits);
     else if (!same && (recorded->least == TX_LANES || equal < recorded->least))
         p->unequal++, describe(p, c, first, equal, recorded->least);
 }
