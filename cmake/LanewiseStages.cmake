@@ -3,7 +3,7 @@
 # Steps that run between those of the CPU levels and compute with masks and addresses only: vector registers, in which compilers like to
 # copy them, hold them up (lw_clear_upper_halves in run/interp/interp.h).
 if(lw_machine STREQUAL "x86_64")
-  foreach(file IN ITEMS flow sync count pass)
+  foreach(file IN ITEMS flow frame call sync count pass)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/interp/${file}.c PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
   endforeach()
 endif()
