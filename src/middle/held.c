@@ -1,5 +1,5 @@
-/* held.c: which matrices stand in the operands of wmma, mma and the moves that feed it. Lowering makes maps of them,
- * the tool pictures. */
+/* held.c: which matrices stand in the operands of wmma, mma, wgmma and the moves that feed them. Lowering makes maps of
+ * them, the tool pictures. */
 #include "middle/held.h"
 
 typedef struct list {
@@ -81,6 +81,26 @@ static void add_product(list *l) {
     add_selected(l, scales + SCALES / 2, LW_MATRIX_SB, (lw_element)w[REST], BYTE, 0);
 }
 
+/* Of a warpgroup: d, and a where it is no matrix in shared memory. Metadata of a sparse one is each warp's own. */
+static void add_warpgroup(list *l) {
+    enum { D, A, E = 3, NIBBLE = 4, A_REGISTERS = 4 };
+    const lw_matrix_words *words = &l->match->matrices;
+    const lw_element d = (lw_element)words->elements[0], a = (lw_element)words->elements[1];
+    const bool sparse = l->match->mode.sparse;
+    add_matrix(l, D, LW_MATRIX_C, d, LW_LAYOUT_row, words->shape.k);
+    add(l, A, LW_MATRIX_A,
+        (lw_held){.element = (uint8_t)a,
+                  .bits = lw_elements[a].bits,
+                  .registers = A_REGISTERS,
+                  .rows = words->shape.m,
+                  .columns = sparse ? words->shape.k / 2 : words->shape.k,
+                  .sets = 1},
+        LW_LAYOUT_row, lw_elements[a].bits);
+    l->kind = LW_FRAGMENT_MMA;
+    if (sparse) add_selected(l, E, LW_MATRIX_E, LW_ELEMENT_none, NIBBLE, lw_elements[a].bits);
+    l->kind = LW_FRAGMENT_WGMMA;
+}
+
 /* .layout says how the matrix lies in memory, and nothing of who holds it. */
 static void add_in_memory(list *l, uint32_t operand) {
     const lw_matrix_words *words = &l->match->matrices;
@@ -111,6 +131,7 @@ uint32_t lw_matrices_held(const lw_match *match, lw_held held[LW_HELD_MOST], lw_
     const bool is_store = lower == LW_LOWER_stmatrix || lower == LW_LOWER_wmma_store;
     switch (lower) {
     case LW_LOWER_mma: add_product(&l); break;
+    case LW_LOWER_wgmma: l.kind = LW_FRAGMENT_WGMMA, add_warpgroup(&l); break;
     case LW_LOWER_wmma: l.kind = LW_FRAGMENT_WMMA, add_product(&l); break;
     case LW_LOWER_wmma_load:
     case LW_LOWER_wmma_store: l.kind = LW_FRAGMENT_WMMA, add_in_memory(&l, is_store); break;

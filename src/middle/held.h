@@ -1,4 +1,4 @@
-/* held.h: the matrices that a warp holds in the operands of an instruction, by its spelling. */
+/* held.h: the matrices that a warp, or a warpgroup, holds in the operands of an instruction, by its spelling. */
 #ifndef LW_MIDDLE_HELD_H
 #define LW_MIDDLE_HELD_H
 

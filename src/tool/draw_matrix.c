@@ -2,7 +2,7 @@
  */
 #include "tool/held.h"
 
-enum { MOST = 16 * 256, COLUMNS = 80 };
+enum { MOST = 64 * 256, LANES_MOST = 128, COLUMNS = 80 };
 
 /* One matrix of an operand: fields of elements that a lane holds side by side. */
 typedef struct board {
@@ -40,7 +40,8 @@ static void fill(board *b) {
     b->columns = neighbours(h->fragment->columns, elements);
     b->across = h->columns / b->columns;
     for (uint32_t i = 0; i < h->registers * elements; i++)
-        for (uint32_t lane = 0; lane < 32; lane++) {
+        for (uint32_t lane = 0; lane < LANES_MOST; lane++) { /* a row tells those of a warpgroup apart, or they are the
+                                                              first warp's again */
             const lw_fragment_place p = lw_fragment_at(h->fragment, h->bits, lane, i / elements, i % elements);
             const uint32_t at = p.row * h->columns + p.column;
             if (p.set != b->set || b->at[at].known) continue;

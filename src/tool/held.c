@@ -38,6 +38,7 @@ typedef struct run {
 
 static run run_of(lw_bit bit, uint32_t element_bits) {
     if (bit == LW_BIT_E) return (run){'i', 0, element_bits};
+    if (bit >= LW_BIT_W0) return (run){'l', 5 + bit - LW_BIT_W0, 1};
     if (bit >= LW_BIT_E0) return (run){'i', bit - LW_BIT_E0, 1};
     if (bit >= LW_BIT_R0) return (run){'i', bit - LW_BIT_R0 + element_bits, 1};
     return (run){'l', bit - LW_BIT_L0, 1};
@@ -73,8 +74,11 @@ static void put_formula(lw_text *out, const char *name, const uint8_t *bits, con
 
 void lw_held_explain(lw_text *out, const lw_match *match) {
     lw_held held[LW_HELD_MOST];
-    const uint32_t count = lw_matrices_held(match, held, NULL);
-    if (count) lw_text_puts(out, "  matrices of a warp: element i of lane l, by bits of i and l\n");
+    lw_fragment_kind kind;
+    const uint32_t count = lw_matrices_held(match, held, &kind);
+    if (count && kind == LW_FRAGMENT_WGMMA)
+        lw_text_puts(out, "  matrices of a warpgroup: element i of lane l, of 128, by bits of i and l\n");
+    else if (count) lw_text_puts(out, "  matrices of a warp: element i of lane l, by bits of i and l\n");
     for (uint32_t k = 0; k < count; k++) {
         const lw_held *h = &held[k];
         lw_text_puts(out, "    ");

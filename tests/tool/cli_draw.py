@@ -150,6 +150,16 @@ def mma8(lane, i, operand):
     return (lane & 1) + (i & 2) + high, (i & 4) + (lane & 2) + (i & 1)
 
 
+def warpgroup(lane, i, operand):
+    """wgmma.m64nNk16 of f16, section 9.7.15.5.1.1: four warps of 16 rows; of d the columns of lanes come again every 8."""
+    if operand == "a":
+        row, column = mma16(lane % 32, i, "a")
+    else:
+        row, column = mma16(lane % 32, i % 4, "d")
+        column += i // 4 * 8
+    return row + lane // 32 * 16, column
+
+
 def eights(lane, i, operand):
     """ldmatrix: section 9.7.14.5.15."""
     return lane // 4, 2 * (lane % 4) + i % 2
@@ -192,6 +202,8 @@ class Matrices(cli.Case):
         self.check("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", mma16)
         self.check("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", mma_s8)
         self.check("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", mma8, lambda lane, i: lane // 4 % 4)
+        self.check("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16", warpgroup)
+        self.check("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", warpgroup)
         self.check("ldmatrix.sync.aligned.m8n8.x4.shared.b16", eights, lambda lane, i: i // 2)
         self.check("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16", lambda *at: eights(*at)[::-1])
         self.check("movmatrix.sync.aligned.m8n8.trans.b16", lambda lane, i, name: eights(lane, i, name)[::-1 if name == "d" else 1])
