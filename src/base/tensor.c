@@ -25,6 +25,17 @@ uint32_t lw_tensor_element(lw_tensor_type type) { return types[type].bytes; }
 bool lw_tensor_is_float(lw_tensor_type type) { return types[type].is_float; }
 uint32_t lw_tensor_turns(const lw_tensor *tensor) { return tensor->swizzle ? TURN << tensor->swizzle : 0; }
 
+/* Numbered as tensormap.replace has it: how many bytes are moved together. */
+enum { ATOM_16, ATOM_32, ATOM_32_FLIP_8, ATOM_64 };
+
+uint32_t lw_tensor_turned(const lw_tensor *tensor, uint32_t *above) {
+    const uint32_t turns = lw_tensor_turns(tensor), doublings = tensor->atom == ATOM_64   ? 2
+                                                                : tensor->atom == ATOM_32 ? 1
+                                                                                          : 0;
+    *above = 3 - doublings;
+    return turns ? turns - (TURN << doublings) : 0;
+}
+
 /* ---- What a map may say ------------------------------------------------------------------------------------------ */
 
 static const char *fault_of_array(const lw_tensor *t) {
@@ -38,17 +49,25 @@ static const char *fault_of_array(const lw_tensor *t) {
     return NULL;
 }
 
+static const char *fault_of_corners(const lw_tensor *t, uint32_t i, int32_t most) {
+    const int32_t *corners[] = {&t->lower[i], &t->upper[i]};
+    for (uint32_t k = 0; k < 2; k++)
+        if (*corners[k] < -most || *corners[k] >= most) return "a corner is out of its range";
+    return (int64_t)t->sizes[i] + t->upper[i] - t->lower[i] <= 0 ? "there is nothing between the corners" : NULL;
+}
+
 static const char *fault_of_pixels(const lw_tensor *t) {
     static const int32_t most[] = {[3] = 1 << 15, [4] = 1 << 7, [5] = 1 << 4};
+    const bool is_wide = t->mode != LW_TENSOR_im2col;
     if (t->rank < 3) return "im2col has 3 to 5 dimensions";
     if (!t->box[0] || t->box[0] > 256 || !t->pixels || t->pixels > 1024)
         return "channels are not 1 to 256, or pixels 1 to 1024";
-    for (uint32_t i = 1; i + 1 < t->rank; i++) {
-        const int32_t *corners[] = {&t->lower[i], &t->upper[i]};
-        for (uint32_t k = 0; k < 2; k++)
-            if (*corners[k] < -most[t->rank] || *corners[k] >= most[t->rank]) return "a corner is out of its range";
-        if ((int64_t)t->sizes[i] + t->upper[i] - t->lower[i] <= 0) return "there is nothing between the corners";
+    for (uint32_t i = 1; i + 1 < t->rank && !(is_wide && i > 1); i++) {
+        const char *fault = fault_of_corners(t, i, is_wide ? most[3] : most[t->rank]);
+        if (fault) return fault;
     }
+    if (is_wide && t->interleave) return "pixels along one dimension are never interleaved";
+    if (is_wide && t->swizzle < 2) return "pixels along one dimension have a swizzle of 64 or 128 bytes";
     return NULL;
 }
 
@@ -57,7 +76,7 @@ static const char *fault_of_box(const lw_tensor *t) {
     const uint64_t inner = (uint64_t)t->box[0] * types[t->type].bytes;
     for (uint32_t i = 0; i < t->rank; i++)
         if (!t->steps[i] || t->steps[i] > 8) return "a step is not 1 to 8";
-    if (t->mode == LW_TENSOR_im2col) {
+    if (t->mode != LW_TENSOR_tile) {
         const char *fault = fault_of_pixels(t);
         if (fault) return fault;
     } else
@@ -76,7 +95,8 @@ const char *lw_tensor_fault(const lw_tensor *t) {
     if (!t->rank || t->rank > LW_TENSOR_RANK) return "it does not have 1 to 5 dimensions";
     if (t->interleave > 2 || (t->interleave && t->rank < 3)) return "there is no such interleaving";
     if (t->swizzle > 3) return "there is no such swizzle";
-    if (t->atom) return "the swizzle moves more than 16 bytes together, which is sm_100's, and no GPU has shown";
+    if (t->atom == ATOM_32_FLIP_8) return "the swizzle swaps 8 bytes on lines of which no text says which";
+    if (t->atom > ATOM_64 || (t->atom && t->swizzle != 3)) return "there is no such swizzle of more than 16 bytes";
     if (t->interleave == 2 && t->swizzle != 1) return "interleaved by 32 bytes it has the swizzle of 32 bytes";
     if (t->fills_nan && !types[t->type].is_float) return "only floating point has a NaN outside";
     const char *fault = fault_of_array(t);

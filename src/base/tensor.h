@@ -26,7 +26,13 @@ typedef enum lw_tensor_type {
     LW_TENSOR_TYPES
 } lw_tensor_type;
 
-typedef enum lw_tensor_mode { LW_TENSOR_tile, LW_TENSOR_im2col, LW_TENSOR_MODES } lw_tensor_mode;
+typedef enum lw_tensor_mode {
+    LW_TENSOR_tile,
+    LW_TENSOR_im2col,
+    LW_TENSOR_wide,     /* pixels along dimension 1 alone (manual section 5.5.5): im2col::w … */
+    LW_TENSOR_wide_128, /* … and im2col::w::128 */
+    LW_TENSOR_MODES
+} lw_tensor_mode;
 
 /* A map. Dimension 0 is the one whose elements lie side by side. */
 typedef struct lw_tensor {
@@ -35,18 +41,21 @@ typedef struct lw_tensor {
     uint8_t interleave, swizzle, atom; /* numbered as tensormap.replace has them */
     bool fills_nan;                    /* what is outside of the array is a NaN, not zero */
     uint32_t rank;
-    uint64_t sizes[LW_TENSOR_RANK];                       /* elements */
-    uint64_t strides[LW_TENSOR_RANK];                     /* bytes; of dimension 0 those of an element */
-    uint32_t box[LW_TENSOR_RANK], steps[LW_TENSOR_RANK];  /* im2col: box[0] channels … */
-    uint32_t pixels;                                      /* … of so many pixels */
-    int32_t lower[LW_TENSOR_RANK], upper[LW_TENSOR_RANK]; /* im2col: of dimensions 1 to rank - 2, where they begin, and
-                                                             end, as far from those of the array */
+    uint64_t sizes[LW_TENSOR_RANK];                      /* elements */
+    uint64_t strides[LW_TENSOR_RANK];                    /* bytes; of dimension 0 those of an element */
+    uint32_t box[LW_TENSOR_RANK], steps[LW_TENSOR_RANK]; /* im2col: box[0] channels … */
+    uint32_t pixels;                                     /* … of so many pixels */
+    int32_t lower[LW_TENSOR_RANK],
+        upper[LW_TENSOR_RANK]; /* im2col: of dimensions 1 to rank - 2, wide of dimension 1,
+                                  where they begin, and end, as far from those of the array */
 } lw_tensor;
 
 uint32_t lw_tensor_element(lw_tensor_type type); /* bytes */
 bool lw_tensor_is_float(lw_tensor_type type);
 /* Bytes within which the swizzle turns; 0: there is none. */
 uint32_t lw_tensor_turns(const lw_tensor *tensor);
+/* What it turns, bits of an address, by those so many above them. */
+uint32_t lw_tensor_turned(const lw_tensor *tensor, uint32_t *above);
 
 /* What no map can have, in words; NULL: it is one. */
 const char *lw_tensor_fault(const lw_tensor *tensor);

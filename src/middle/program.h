@@ -239,14 +239,18 @@ typedef enum lw_texture_attribute { /* in the order of the field `ask` of isa/pt
 /* What an operation by a tensor map lists behind what all have. */
 enum { LW_TENSOR_PLACE, LW_TENSOR_MAP, LW_TENSOR_OBJECT, LW_TENSOR_FIRST, LW_TENSOR_VALUES = LW_TENSOR_FIRST + 5 + 3 };
 typedef struct lw_tensor_form {
-    uint8_t rank, offsets; /* coordinates, and offsets behind them */
-    bool columns;          /* pixels, not a box */
+    uint8_t rank, coordinates, offsets; /* dimensions of the map; coordinates, and offsets behind them */
+    uint8_t mode;                       /* lw_tensor_mode */
+    bool rows;                          /* four rows of a box, whose coordinates follow that of their first element */
+    uint8_t group;                      /* of how many CTAs one has the object that is told; 0: nothing is said */
 } lw_tensor_form;
 static inline uint64_t lw_tensor_pack(lw_tensor_form form) {
-    return form.rank | (uint64_t)form.offsets << 8 | (uint64_t)form.columns << 16;
+    return form.rank | (uint64_t)form.coordinates << 8 | (uint64_t)form.offsets << 16 | (uint64_t)form.mode << 24 |
+           (uint64_t)form.rows << 32 | (uint64_t)form.group << 40;
 }
 static inline lw_tensor_form lw_tensor_unpack(uint64_t imm) {
-    return (lw_tensor_form){(uint8_t)imm, (uint8_t)(imm >> 8), imm >> 16 & 1};
+    return (lw_tensor_form){(uint8_t)imm,         (uint8_t)(imm >> 8), (uint8_t)(imm >> 16),
+                            (uint8_t)(imm >> 24), imm >> 32 & 1,       (uint8_t)(imm >> 40)};
 }
 enum { LW_TENSOR_FIELD_BITS = 8 }; /* of what is replaced; above it the number of the dimension */
 

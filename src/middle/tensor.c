@@ -53,23 +53,38 @@ static uint32_t shared(lw_lower *l, const lw_instruction *i, uint32_t operand) {
     return LW_NO_SLOT;
 }
 
+static lw_tensor_mode mode_of(const lw_instruction *i) {
+    switch (i->match->mode.columns) {
+    case LW_MOD_im2col:
+    case LW_MOD_im2col_no_offs: return LW_TENSOR_im2col;
+    case LW_MOD_im2col_w: return LW_TENSOR_wide;
+    case LW_MOD_im2col_w128: return LW_TENSOR_wide_128;
+    default: return LW_TENSOR_tile;
+    }
+}
+
+static uint8_t group_of(const lw_instruction *i) {
+    return i->match->mode.pair == LW_MOD_cta_group2 ? 2 : i->match->mode.pair == LW_MOD_cta_group1 ? 1 : 0;
+}
+
 /* [a, coordinates] of operand `array`, and of others the place in shared memory, the object and the offsets; these are
  * 0 where there are none. NULL: diagnosed. */
 static lw_op *by_map(lw_lower *l, const lw_instruction *i, uint16_t code, uint32_t array, uint32_t place,
                      uint32_t object, uint32_t offsets) {
     const lw_memory_form memory = {.window = i->match->of_cluster ? LW_WINDOW_cluster : LW_WINDOW_shared,
                                    .slot = LW_CLASS_64};
-    lw_tensor_form form = {.columns = i->match->mode.columns != 0};
+    lw_tensor_form form = {.mode = (uint8_t)mode_of(i), .rows = i->match->mode.rows, .group = group_of(i)};
     listed values = {.count = 0};
     if (i->operands[array].part_count < 2) return lw_lower_unsupported(l, &i->operands[array]), NULL;
     add(l, &values, shared(l, i, place));
     if (!l->failed) add(l, &values, map_of(l, &i->operands[array]));
     if (!l->failed) add(l, &values, object ? shared(l, i, object) : lw_lower_const(l, LW_CLASS_64, 0));
     if (!l->failed) add_elements(l, &values, &i->operands[array].parts[1], LW_T_s32, true);
-    form.rank = (uint8_t)(values.count - LW_TENSOR_FIRST);
+    form.coordinates = (uint8_t)(values.count - LW_TENSOR_FIRST);
+    form.rank = form.rows ? 2 : form.coordinates;
     if (!l->failed && offsets) add_elements(l, &values, &i->operands[offsets], LW_T_u16, false);
     if (l->failed) return NULL;
-    form.offsets = (uint8_t)(values.count - LW_TENSOR_FIRST - form.rank);
+    form.offsets = (uint8_t)(values.count - LW_TENSOR_FIRST - form.coordinates);
     const uint32_t d = keep(l, &values);
     lw_op *op = lw_lower_op(l, code);
     op->d = d, op->a = 0, op->b = values.count, op->c = lw_memory_pack(memory), op->imm = lw_tensor_pack(form);

@@ -177,8 +177,9 @@ typedef enum lw_async_fault {
     LW_ASYNC_map,         /* there is no tensor map … */
     LW_ASYNC_broken,      /* … or one that says what none can: `why` */
     LW_ASYNC_rank,        /* it has other dimensions than the instruction: `size` */
-    LW_ASYNC_columns,     /* it is of the other mode */
-    LW_ASYNC_coordinates, /* a GPU ends the launch at such ones: `why` */
+    LW_ASYNC_mode,        /* it is of another mode */
+    LW_ASYNC_coordinates, /* a GPU ends the launch at such ones, or no text says what they mean: `why` */
+    LW_ASYNC_pair,        /* what is told is not in a CTA that can be: `why` */
     LW_ASYNC_reduction,   /* its elements have no such one */
     LW_ASYNC_field,       /* no map has such a value there */
     LW_ASYNC_FAULTS

@@ -239,8 +239,9 @@ static void put_async(lw_text *out, const lw_trap_record *trap, const lw_grid *g
     case LW_ASYNC_map: lw_text_printf(out, "there is no tensor map at 0x%llx", value); break;
     case LW_ASYNC_broken: lw_text_printf(out, "of the tensor map at 0x%llx %s", value, trap->why); break;
     case LW_ASYNC_rank: lw_text_printf(out, "the tensor map has %llu dimensions, not %u", value, trap->size); break;
-    case LW_ASYNC_columns: lw_text_printf(out, "the tensor map at 0x%llx is for the other mode", value); break;
-    case LW_ASYNC_coordinates: lw_text_puts(out, trap->why); break;
+    case LW_ASYNC_mode: lw_text_printf(out, "the tensor map at 0x%llx is for another mode", value); break;
+    case LW_ASYNC_coordinates:
+    case LW_ASYNC_pair: lw_text_puts(out, trap->why); break;
     case LW_ASYNC_reduction: lw_text_puts(out, "the tensor map's elements have no such operation"); break;
     case LW_ASYNC_field: lw_text_printf(out, "no tensor map can have the value %llu there", value); break;
     case LW_ASYNC_size:

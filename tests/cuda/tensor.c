@@ -5,7 +5,7 @@
  *
  * A line is a map, what is done by it, and behind '=' the result of the call that makes the map, and, where there is
  * one, how many bytes the mbarrier was told of (0: not as many as a box has), and a hash of the memory written to. Like
- * driver.c it knows nothing of Lanewise, and can be run with a GPU's driver. */
+ * driver.c it knows nothing of Lanewise, and can be run with a GPU's driver; "rows" and "w" are sm_100's. */
 #include "expect.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static unsigned char host[AREA];
 
 typedef struct line {
     const char *text;
-    char mode[16], deed[8]; /* tile or im2col; none, load, store or a reduction */
+    char mode[16], deed[8]; /* tile, im2col, rows (four of a box), w or w128; none, load, store or a reduction */
     unsigned type, rank, interleave, swizzle, fill, promotion;
     unsigned long long sizes[RANK], strides[RANK], shift; /* shift: of the address */
     long long box[RANK], steps[RANK], at[RANK], lower[RANK], upper[RANK], offsets[RANK];
@@ -99,14 +99,15 @@ static CUresult encode(const line *l, CUtensorMap *map) {
         sizes[i] = l->sizes[i], strides[i] = l->strides[i];
         lower[i] = (int)l->lower[i], upper[i] = (int)l->upper[i];
     }
-    if (!strcmp(l->mode, "tile"))
+    if (!strcmp(l->mode, "tile") || !strcmp(l->mode, "rows"))
         return cuTensorMapEncodeTiled(map, l->type, l->rank, address, sizes, strides, box, steps, l->interleave,
                                       l->swizzle, l->promotion, l->fill);
     if (!strcmp(l->mode, "im2col"))
         return cuTensorMapEncodeIm2col(map, l->type, l->rank, address, sizes, strides, lower, upper, l->channels,
                                        l->pixels, steps, l->interleave, l->swizzle, l->promotion, l->fill);
     return cuTensorMapEncodeIm2colWide(map, l->type, l->rank, address, sizes, strides, lower[0], upper[0], l->channels,
-                                       l->pixels, steps, l->interleave, 0, l->swizzle, l->promotion, l->fill);
+                                       l->pixels, steps, l->interleave, !strcmp(l->mode, "w128"), l->swizzle,
+                                       l->promotion, l->fill);
 }
 
 /* ---- What is done by it ------------------------------------------------------------------------------------------ */
@@ -178,23 +179,32 @@ static void write_kernel(const line *l, char *text, size_t size) {
     static const char *const at[] = {
         "", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
     static const char *const offsets[] = {"", "", "", "%h0", "%h0, %h1", "%h0, %h1, %h2"};
-    const bool tile = !strcmp(l->mode, "tile"), loads = !strcmp(l->deed, "load");
-    const bool stores = !strcmp(l->deed, "store");
-    const unsigned rank = l->becomes ? l->becomes : l->rank;
-    int n = snprintf(text, size, ".version 8.6\n.target sm_90%s\n%s  ", l->set_count ? "a" : "", head);
+    const bool rows = !strcmp(l->mode, "rows"), tile = rows || !strcmp(l->mode, "tile"), wide = *l->mode == 'w';
+    const bool loads = !strcmp(l->deed, "load"), stores = !strcmp(l->deed, "store");
+    const unsigned rank = l->becomes ? l->becomes : l->rank, coordinates = rows ? RANK : rank;
+    const char *mode = rows ? loads ? "tile::gather4" : "tile::scatter4" : l->mode;
+    if (wide) mode = strcmp(l->mode, "w") ? "im2col::w::128" : "im2col::w";
+    int n = snprintf(text, size, ".version 8.6\n.target sm_%s\n%s  ",
+                     rows || wide   ? "100a"
+                     : l->set_count ? "90a"
+                                    : "90",
+                     head);
     n += write_sets(l, text + n, size - (size_t)n);
     n += snprintf(text + n, size - (size_t)n, "  @%%p1 bra done;\n  ");
     if (loads)
         n += snprintf(text + n, size - (size_t)n,
                       "cp.async.bulk.tensor.%ud.shared::cluster.global.%s.mbarrier::complete_tx::bytes [%%s], [%%m, "
                       "{%s}], [%%b]%s%s%s;\n%s",
-                      rank, l->mode, at[rank], tile ? "" : ", {", tile ? "" : offsets[rank], tile ? "" : "}",
-                      load_tail);
+                      rank, mode, at[coordinates], tile ? "" : ", {",
+                      wide   ? offsets[4]
+                      : tile ? ""
+                             : offsets[rank],
+                      tile ? "" : "}", load_tail);
     else
         n += snprintf(text + n, size - (size_t)n,
                       "cp%s.async.bulk.tensor.%ud.global.shared::cta%s%s.%s.bulk_group [%%m, {%s}], [%%s];\n%s",
                       stores ? "" : ".reduce", rank, stores ? "" : ".", stores ? "" : l->deed,
-                      tile ? "tile" : "im2col_no_offs", at[rank], store_tail);
+                      tile ? mode : "im2col_no_offs", at[coordinates], store_tail);
     if ((size_t)n >= size) faults++, printf("the kernel is too long\n");
 }
 

@@ -362,7 +362,7 @@ static void cancel_case(trial *t) {
 static void tensor_case(trial *t) {
     enum { LISTED = LW_TENSOR_FIRST + 3 };
     const bool loads = t->op.code == LW_OP_tensor_load;
-    t->op.imm = lw_tensor_pack((lw_tensor_form){.rank = 3});
+    t->op.imm = lw_tensor_pack((lw_tensor_form){.rank = 3, .coordinates = 3});
     t->op.c = lw_memory_pack((lw_memory_form){.window = LW_WINDOW_shared, .slot = LW_CLASS_64});
     t->op.d = 0, t->op.a = 0, t->op.b = LISTED;
     for (uint32_t k = 0; k < LISTED; k++) t->lists[k] = reads(t, 64);

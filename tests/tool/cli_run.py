@@ -155,7 +155,6 @@ class Kernels(cli.Case):
             (90, "multimem.red.global.add.u32 [%a], %r;", "multicast object"), (90, "multimem.st.u32 [%a], %r;", "multicast object"),
             (90, "multimem.ld_reduce.global.add.u32 %r, [%a];", "multicast object"),
             (100, "tcgen05.wait::ld.sync.aligned;", "no tensor cores"),
-            (100, "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%r], [%a, {%r, %r, %r, %r, %r}], [%r];", "rows by their numbers"),
         ]
         for target, instruction, why in refused:
             with self.subTest(instruction):

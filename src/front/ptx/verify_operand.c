@@ -251,7 +251,7 @@ static void inner_operands(lw_verifier *v, const lw_operand *o, const lw_operand
 static bool is_plain_address(const lw_verifier *v, const lw_operand *o) {
     if (!lw_is_register(o) || o->negated || !lw_type_is_number(&lw_types[o->object->type])) return false;
     const lw_type_info *type = &lw_types[o->object->type];
-    return v->match->executable ? type->bits == 64 && type->kind != 'F' : type->bits >= 32;
+    return v->match->mode.geometry ? type->bits >= 32 : type->bits == 64 && type->kind != 'F';
 }
 
 static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {

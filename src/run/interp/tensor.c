@@ -12,6 +12,11 @@ enum {
     UNIT = 16,          /* bytes: rows in shared memory are as many, and swizzles move so many together */
     LINE = 128,         /* what a box in shared memory is aligned to */
     ROW_MOST = 256 * 8, /* bytes: sides of a box are 256 at most */
+    ROWS = 4,           /* of a box that has a coordinate for each */
+    WIDE = 128,         /* pixels of im2col::w::128 … */
+    WIDE_PARTS = 4,     /* … each so much of them with a halo of its own */
+    HALO_MOST = 512,
+    WIDE_OFFSET_MOST = 32,
 };
 
 typedef enum deed { LOADS, STORES, REDUCES } deed;
@@ -20,7 +25,7 @@ typedef enum deed { LOADS, STORES, REDUCES } deed;
  * row. */
 typedef struct lw_tensor_copy {
     uint8_t deed, type, kind; /* what is done; lw_tensor_type; lw_atom_op */
-    uint32_t turn;            /* bits of an address that the swizzle turns, by those three above them */
+    uint32_t turn, above;     /* bits of an address that the swizzle turns, by those so many above them */
     bool fills_nan;
     bool whole;          /* stores: units of all rows are in the allocations that the rows are in */
     lw_memory_form form; /* of a reduction */
@@ -35,7 +40,7 @@ typedef struct lw_tensor_copy {
 /* Where a byte of the box is in shared memory: within its unit it stays where it is. */
 static char *place_of(const lw_tensor_copy *c, uint32_t row, uint32_t byte) {
     const uint64_t at = c->at + (uint64_t)row * c->pitch + byte;
-    return c->shared + (at ^ (at >> 3 & c->turn));
+    return c->shared + (at ^ (at >> c->above & c->turn));
 }
 
 /* What elements outside of the array are: of a NaN each half, whatever the type. */
@@ -101,7 +106,8 @@ typedef struct request {
     deed deed;
     lw_tensor map;
     uint64_t place;
-    int64_t at[LW_TENSOR_RANK], offsets[LW_TENSOR_RANK]; /* by dimension */
+    int64_t at[LW_TENSOR_RANK], offsets[LW_TENSOR_RANK]; /* by dimension; `at` of four rows: the first element, rows */
+    uint32_t halo;                                       /* wide: pixels behind others that come again */
 } request;
 
 static bool trap(const request *r, lw_async_fault fault, uint64_t value, uint32_t size, const char *why) {
@@ -111,6 +117,8 @@ static bool trap(const request *r, lw_async_fault fault, uint64_t value, uint32_
     lw_gang_trap(r->gang, r->op, LW_TRAP_async, r->lane, details);
     return false;
 }
+
+static bool is_wide(const request *r) { return r->form.mode == LW_TENSOR_wide || r->form.mode == LW_TENSOR_wide_128; }
 
 /* Of what the operation lists. */
 static uint64_t value_of(const request *r, uint32_t number) {
@@ -129,15 +137,20 @@ static bool read_map(request *r) {
     if (!why && r->map.interleave) why = "the array is interleaved, and such are not copied";
     if (why) return trap(r, LW_ASYNC_broken, address, 0, why);
     if (r->map.rank != r->form.rank) return trap(r, LW_ASYNC_rank, r->map.rank, r->form.rank, NULL);
-    if ((r->map.mode == LW_TENSOR_im2col) != r->form.columns) return trap(r, LW_ASYNC_columns, address, 0, NULL);
+    if (r->map.mode != r->form.mode) return trap(r, LW_ASYNC_mode, address, 0, NULL);
+    if (r->form.rows && r->map.box[1] != 1)
+        return trap(r, LW_ASYNC_broken, address, 0, "the box has more than one row, and four of them are asked for");
     return true;
 }
 
 static void read_values(request *r) {
     r->place = value_of(r, LW_TENSOR_PLACE);
-    for (uint32_t i = 0; i < r->form.rank; i++) r->at[i] = (int64_t)value_of(r, LW_TENSOR_FIRST + i);
-    for (uint32_t i = 0; i < r->form.offsets; i++)
-        r->offsets[1 + i] = (int64_t)value_of(r, LW_TENSOR_FIRST + r->form.rank + i);
+    const uint32_t offsets = LW_TENSOR_FIRST + r->form.coordinates;
+    for (uint32_t i = 0; i < r->form.coordinates; i++) r->at[i] = (int64_t)value_of(r, LW_TENSOR_FIRST + i);
+    for (uint32_t i = 0; i < r->form.offsets; i++) r->offsets[1 + i] = (int64_t)value_of(r, offsets + i);
+    if (!is_wide(r)) return;
+    r->halo = (uint32_t)r->offsets[1];
+    r->offsets[1] = r->offsets[2], r->offsets[2] = 0;
 }
 
 /* ---- Its rows ---------------------------------------------------------------------------------------------------- */
@@ -145,11 +158,34 @@ static void read_values(request *r) {
 /* How many elements a box takes along a dimension: every so many. */
 static uint32_t count_of(const lw_tensor *map, uint32_t i) { return (map->box[i] + map->steps[i] - 1) / map->steps[i]; }
 
-static uint32_t rows_of(const lw_tensor *map) {
+/* Wide pixels come in parts: these, and behind each of them its halo. */
+static uint32_t part_of(const lw_tensor *map) {
+    return map->mode == LW_TENSOR_wide_128 ? WIDE / WIDE_PARTS : map->pixels;
+}
+
+static uint32_t rows_of(const request *r) {
+    const lw_tensor *map = &r->map;
     uint64_t rows = 1;
+    if (r->form.rows) return ROWS;
     if (map->mode == LW_TENSOR_im2col) return map->pixels;
+    if (is_wide(r)) return (part_of(map) + r->halo) * (map->mode == LW_TENSOR_wide_128 ? WIDE_PARTS : 1);
     for (uint32_t i = 1; i < map->rank; i++) rows *= count_of(map, i);
     return rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
+}
+
+/* The place of wide pixels in the array. They go along dimension 1, and from its end to the next image's beginning; a
+ * halo is what follows, and comes again in the part behind it. */
+static void find_pixel(const request *r, uint32_t row, int64_t *at) {
+    const lw_tensor *map = &r->map;
+    const uint32_t part = part_of(map), together = part + r->halo;
+    const int64_t step = map->steps[1], last = (int64_t)map->sizes[1] - 1 + map->upper[1],
+                  here = (last - r->at[1]) / step + 1, each = (last - map->lower[1]) / step + 1;
+    int64_t pixel = (int64_t)(row / together) * part + row % together;
+    at[1] = r->at[1] + pixel * step;
+    if (pixel < here) return;
+    pixel -= here;
+    at[1] = map->lower[1] + pixel % each * step;
+    at[map->rank - 1] = r->at[map->rank - 1] + 1 + pixel / each;
 }
 
 /* The next row's place in the array: of a box and of pixels. */
@@ -197,10 +233,12 @@ static bool find_rows(const request *r, lw_tensor_copy *c) {
     memcpy(at, r->at, sizeof at);
     for (uint32_t row = 0; row < c->rows; row++) {
         bool outside;
+        if (r->form.rows) at[1] = r->at[1 + row];
+        if (is_wide(r)) memcpy(at, r->at, sizeof at), find_pixel(r, row, at);
         c->row[row] = find_row(r, c, at, &outside);
         if (!c->row[row] && !outside) return false;
         if (r->map.mode == LW_TENSOR_im2col) go_on_in_pixels(r, at);
-        else go_on_in_box(r, at, done);
+        if (r->map.mode == LW_TENSOR_tile && !r->form.rows) go_on_in_box(r, at, done);
     }
     if (c->whole) c->high = end_of_units(c);
     return true;
@@ -219,12 +257,25 @@ static const char *fault_of_pixels(const request *r) {
     return NULL;
 }
 
+/* Whatever the map is. */
+static const char *fault_of_halo(const request *r) {
+    if (r->halo >= (r->form.mode == LW_TENSOR_wide_128 ? WIDE / WIDE_PARTS : HALO_MOST))
+        return "a halo is below 512 pixels, or below 32 where it comes behind each 32";
+    return is_wide(r) && r->offsets[1] >= WIDE_OFFSET_MOST ? "an offset along dimension 1 is below 32" : NULL;
+}
+
+/* The first may be before the lower corner. */
+static const char *fault_of_wide(const request *r) {
+    return r->at[1] >= (int64_t)r->map.sizes[1] + r->map.upper[1] ? "pixels begin behind the upper corner" : NULL;
+}
+
 static const char *fault_of_place(const request *r) {
     if (!r->map.interleave && r->at[0] * (int64_t)r->map.strides[0] % UNIT)
         return "the first coordinate is no multiple of 16 bytes";
-    for (uint32_t i = 0; i < r->map.rank; i++)
+    for (uint32_t i = 0; i < r->form.coordinates; i++)
         if (r->deed != LOADS && r->at[i] < 0) return "a coordinate to store at is below 0";
-    return r->form.columns ? fault_of_pixels(r) : NULL;
+    if (is_wide(r)) return fault_of_wide(r);
+    return r->form.mode == LW_TENSOR_im2col ? fault_of_pixels(r) : NULL;
 }
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
@@ -276,11 +327,11 @@ static bool find_box(const request *r, lw_tensor_copy *c, uint64_t place) {
 
 /* What is to be done, or NULL: trapped. */
 static lw_tensor_copy *plan(const request *r, uint64_t place) {
-    const uint32_t rows = rows_of(&r->map), turns = lw_tensor_turns(&r->map);
+    const uint32_t rows = rows_of(r), turns = lw_tensor_turns(&r->map);
     lw_tensor_copy copy = {
         .deed = r->deed, .type = r->map.type, .fills_nan = r->map.fills_nan, .rows = rows, .whole = r->deed != LOADS};
     cut_row(r, &copy);
-    copy.turn = turns ? turns - UNIT : 0;
+    copy.turn = lw_tensor_turned(&r->map, &copy.above);
     copy.pitch = copy.inner > turns ? copy.inner : turns;
     if (r->deed == REDUCES && !reduction_of(r, &copy)) return trap(r, LW_ASYNC_reduction, r->map.type, 0, NULL), NULL;
     if (!find_box(r, &copy, place)) return NULL; /* so rows are not too many */
@@ -304,21 +355,44 @@ static bool begin(const request *r, uint64_t place, uint64_t object) {
     return r->deed != LOADS || lw_async_tell_at(r->gang, r->op, r->lane, p, object);
 }
 
+/* The object that is told of what comes to a CTA: the same one there, or in the other CTA of the pair that it is in,
+ * where the instruction names one of such. */
+static uint64_t object_of(const request *r, uint64_t object, uint32_t rank) {
+    uint64_t offset;
+    uint32_t own;
+    if (r->form.group == 2 && lw_shared_find(r->gang->cta, object, &own, &offset)) rank = (rank & ~1u) | (own & 1);
+    return lw_shared_of(r->gang->cta, object, rank);
+}
+
+/* False: trapped. */
+static bool check_pair(const request *r, uint64_t object) {
+    uint64_t offset;
+    uint32_t place = 0, told = 0;
+    if (!r->form.group || !lw_shared_find(r->gang->cta, r->place, &place, &offset) ||
+        !lw_shared_find(r->gang->cta, object, &told, &offset))
+        return true;
+    if (r->form.group == 1 && place != told)
+        return trap(r, LW_ASYNC_pair, object, 0, "the object to tell is not in the CTA that gets the copy");
+    if (place >> 1 != told >> 1)
+        return trap(r, LW_ASYNC_pair, object, 0, "the object to tell is not in the pair of CTAs that gets the copy");
+    return true;
+}
+
 static bool begin_lane(lw_gang *gang, const lw_op *op, uint32_t lane, deed deed) {
     request r = {.gang = gang, .op = op, .lane = lane, .deed = deed, .form = lw_tensor_unpack(op->imm)};
-    if (!read_map(&r)) return false;
     read_values(&r);
-    const char *why = fault_of_place(&r);
+    const char *why = fault_of_halo(&r);
+    if (!why && !read_map(&r)) return false;
+    if (!why) why = fault_of_place(&r);
     if (why) return trap(&r, LW_ASYNC_coordinates, 0, 0, why);
     if (deed != LOADS) return begin(&r, r.place, 0);
     const uint64_t object = value_of(&r, LW_TENSOR_OBJECT);
-    if (op->e == LW_NO_SLOT) return begin(&r, r.place, object);
+    if (op->e == LW_NO_SLOT) return check_pair(&r, object) && begin(&r, r.place, object);
     const uint16_t ctas = LW_SLOT(gang, uint16_t, op->e)[lane];
     const lw_cluster *cluster = gang->cta->cluster;
     if (ctas >> cluster->count) return trap(&r, LW_ASYNC_ctas, ctas, 0, NULL);
     for (uint32_t rank = 0; rank < cluster->count; rank++)
-        if (ctas >> rank & 1 &&
-            !begin(&r, lw_shared_of(gang->cta, r.place, rank), lw_shared_of(gang->cta, object, rank)))
+        if (ctas >> rank & 1 && !begin(&r, lw_shared_of(gang->cta, r.place, rank), object_of(&r, object, rank)))
             return false;
     return true;
 }

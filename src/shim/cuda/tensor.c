@@ -21,6 +21,16 @@ static const lw_tensor_type types[] = {
     [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ] = LW_TENSOR_tf32_ftz,
 };
 
+/* … and how many bytes swizzles of 128 move together is a field of its own. */
+static const struct {
+    uint8_t swizzle, atom;
+} swizzles[] = {
+    [CU_TENSOR_MAP_SWIZZLE_NONE] = {0, 0},          [CU_TENSOR_MAP_SWIZZLE_32B] = {1, 0},
+    [CU_TENSOR_MAP_SWIZZLE_64B] = {2, 0},           [CU_TENSOR_MAP_SWIZZLE_128B] = {3, 0},
+    [CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B] = {3, 1}, [CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B] = {3, 2},
+    [CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B] = {3, 3},
+};
+
 /* ---- What all of them are given ---------------------------------------------------------------------------------- */
 
 typedef struct array {
@@ -66,11 +76,14 @@ static CUresult read_array(const array *from, lw_tensor *tensor) {
         from->promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B ||
         from->fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
         return refuse("there is no such interleave, swizzle, promotion or fill");
-    if (from->swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return later("swizzles of more than 16 bytes");
+    if ((LW_CU_SM < 100 && from->swizzle > CU_TENSOR_MAP_SWIZZLE_128B) ||
+        from->swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B)
+        return later("such swizzles of more than 16 bytes");
     *tensor = (lw_tensor){.address = (uintptr_t)from->address,
                           .type = types[from->type],
                           .interleave = (uint8_t)from->interleave,
-                          .swizzle = (uint8_t)from->swizzle,
+                          .swizzle = swizzles[from->swizzle].swizzle,
+                          .atom = swizzles[from->swizzle].atom,
                           .rank = from->rank,
                           .fills_nan = from->fill};
     tensor->strides[0] = lw_tensor_element((lw_tensor_type)tensor->type);
@@ -130,7 +143,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type, uin
     return write_map(map, &tensor);
 }
 
-/* For instructions that sm_100 is the first to have. */
+/* For instructions that sm_100 is the first to have. Of 128 pixels each time their number is not asked for. */
 CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank, void *address,
                                      const uint64_t *sizes, const uint64_t *strides, int lower, int upper,
                                      uint32_t channels, uint32_t pixels, const uint32_t *steps,
@@ -138,12 +151,19 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *map, CUtensorMapDataType type,
                                      CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                      CUtensorMapFloatOOBfill fill) {
     LW_CU_CALL;
-    (void)type, (void)rank, (void)address, (void)sizes, (void)strides, (void)lower, (void)upper, (void)channels;
-    (void)pixels, (void)steps, (void)interleave, (void)mode, (void)swizzle, (void)promotion, (void)fill;
+    const array from = {type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill};
+    const bool whole = mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128;
+    lw_tensor tensor;
     CUresult result = enter(map);
     if (result) return result;
-    lw_cu_report(LW_CU_REPORT_ERRORS, "tensor maps for im2col::w are not supported");
-    return CUDA_ERROR_NOT_SUPPORTED;
+    if (LW_CU_SM < 100) return later("pixels along one dimension");
+    if (mode > CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128) return refuse("there is no such mode of pixels");
+    result = read_array(&from, &tensor);
+    if (result) return result;
+    tensor.mode = whole ? LW_TENSOR_wide_128 : LW_TENSOR_wide;
+    tensor.box[0] = channels, tensor.pixels = whole ? 1 : pixels;
+    tensor.lower[1] = lower, tensor.upper[1] = upper;
+    return write_map(map, &tensor);
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {

@@ -81,6 +81,20 @@ TRAPS = [
     ("an array that ends before its map", 1, INIT + ARRAY + MAP % ("global_dim", 32, "1, 5") + LOAD % ("out", "0, 4"), 5000, "."),
     ("a sum of bytes", 1, INIT + ARRAY + MAP % ("elemtype", 32, "0") + MAP % ("box_dim", 32, "0, 16") +
      "!cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%out, {0, 0}], [room];", 5021, "elements have no such operation"),
+    ("four rows of a box that has two", 1, INIT + ARRAY + MAP % ("box_dim", 32, "1, 2") +
+     "!cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [room], [%out, {0, 0, 0, 0, 0}], [object];", 5021,
+     "of the tensor map at .* the box has more than one row"),
+    ("four rows, one to store below 0", 1, ARRAY + "!cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%out, {0, 0, 1, -1, 1}], [room];", 5021,
+     "a coordinate to store at is below 0"),
+    ("pixels of a box", 1, INIT + ARRAY + "!cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes [room], [%out, {0, 0, 0}], [object], {511, 31};", 5021,
+     "the tensor map has 2 dimensions, not 3"),
+    ("a halo of 512", 1, INIT + "!cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes [room], [%in, {0, 0, 0}], [object], {512, 0};", 5021,
+     "tensor load: a halo is below 512 pixels"),
+    ("a halo of 32 behind each 32", 1, INIT + "!cp.async.bulk.tensor.3d.shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes [room], [%in, {0, 0, 0}], [object], {32, 0};", 5021,
+     "tensor load: a halo is below 512 pixels, or below 32"),
+    ("an offset of 32", 1, INIT + "!cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes [room], [%in, {0, 0, 0}], [object], {0, 32};", 5021,
+     "an offset along dimension 1 is below 32"),
+    ("a swizzle that swaps 8 bytes", 1, INIT + ARRAY + MAP % ("swizzle_mode", 32, "3") + MAP % ("swizzle_atomicity", 32, "2") + LOAD % ("out", "0, 0"), 5021, "of which no text says which"),
     ("a mask of CTAs that there are not", 1, INIT + ARRAY + "mov.b16 %h0, 2;\n" +
      "!cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [room], [%out, {0, 0}], [object], %h0;", 5021, "CTAs that the cluster does not have"),
     # what is told when the copy is done, to an object that is no more; the copy is to blame
