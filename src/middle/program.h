@@ -236,6 +236,16 @@ typedef enum lw_texture_attribute { /* in the order of the field `ask` of isa/pt
                                     LW_ASK_memory_layout
 } lw_texture_attribute;
 
+/* What multimem_load accumulates in: the type itself, or what the word says. */
+typedef enum lw_multimem_sum {
+    LW_MULTIMEM_own,
+    LW_MULTIMEM_half_f32, /* f16 and bf16, in f32 */
+    LW_MULTIMEM_e4m3,
+    LW_MULTIMEM_e5m2,
+    LW_MULTIMEM_e4m3_f16,
+    LW_MULTIMEM_e5m2_f16
+} lw_multimem_sum;
+
 /* What an operation by a tensor map lists behind what all have. */
 enum { LW_TENSOR_PLACE, LW_TENSOR_MAP, LW_TENSOR_OBJECT, LW_TENSOR_FIRST, LW_TENSOR_VALUES = LW_TENSOR_FIRST + 5 + 3 };
 typedef struct lw_tensor_form {

@@ -1,5 +1,6 @@
 /* memory.c: device memory: one reserved stretch of host addresses, and where in it allocations go. */
 #include "run/ranges.h"
+#include "run/team.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,6 +62,7 @@ void lw_memory_end(lw_memory *memory) {
     munmap(memory->host, memory->reserved);
     if (memory->common) munmap(memory->common, memory->common_size);
     lw_ranges_drop(memory->ranges);
+    lw_team_drop(memory, 0, UINT64_MAX);
     pthread_mutex_destroy(&memory->lock);
     *memory = (lw_memory){0};
 }

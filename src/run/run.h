@@ -103,6 +103,7 @@ typedef struct lw_memory {
     lw_ranges *ranges;          /* current; replaced as a whole while anybody else holds it */
     uint64_t last[LW_ZONES];    /* of each zone: the latest allocation */
     uint64_t used_to[LW_ZONES]; /* nothing was ever allocated above */
+    struct lw_team *teams;      /* run/team.h */
 } lw_memory;
 
 bool lw_memory_init(lw_memory *memory, uint64_t limit);
@@ -597,6 +598,7 @@ typedef struct lw_grid {
     uint32_t dynamic_shared;
     const char *params; /* parameter buffer, program->param_bytes */
     lw_ranges *ranges;
+    lw_memory *memory;    /* whose list that is */
     uint32_t local_limit; /* bytes of local memory per thread */
     bool cooperative, strict;
     lw_printer *printer;                /* of programs that print, and … */

@@ -1,5 +1,6 @@
 /* trap.c: what happened, in words: records of traps, their messages, their reports. */
 #include "run/run.h"
+#include "run/team.h"
 #include "run/texture.h"
 
 #include <stdio.h>
@@ -138,6 +139,7 @@ static void put_away(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
 static void put_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     uint64_t address = trap->address;
     lw_window window = find_window(trap->window, &address);
+    lw_team team;
     if (address < LW_NULL_PAGE && (window == LW_WINDOW_generic || window == LW_WINDOW_global)) {
         lw_text_puts(out, ", through a null pointer");
         return;
@@ -156,6 +158,8 @@ static void put_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *
         lw_text_printf(out, ", of which a thread has %llu bytes", (unsigned long long)trap->length);
     else if (window == LW_WINDOW_param)
         lw_text_printf(out, ", of which the kernel has %u bytes", grid->program->param_bytes);
+    else if (lw_team_find(grid->memory, address, 1, &team))
+        lw_text_puts(out, ", which is that of several devices, and only multimem goes there");
     else {
         lw_text_puts(out, ", ");
         lw_ranges_describe(out, grid->ranges, address, trap->size);
@@ -387,6 +391,7 @@ static void say_alloca(const lw_trap_said *s) { fill(s, (unsigned long long)s->t
 static void say_barrier(const lw_trap_said *s) { fill(s, s->trap->detail, s->trap->size, s->words); }
 static void say_mbarrier(const lw_trap_said *s) { fill(s, s->trap->access, address_of(s), s->words); }
 static void say_async(const lw_trap_said *s) { fill(s, s->trap->access, s->words); }
+static void say_multimem(const lw_trap_said *s) { fill(s, s->trap->access, address_of(s)); }
 static void say_element(const lw_trap_said *s) { fill(s, s->trap->access, (long long)address_of(s), s->words); }
 
 static void say_access(const lw_trap_said *s) {

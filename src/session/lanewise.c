@@ -357,7 +357,8 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
     lw_status status = choose_code(kernel, config, grid);
     if (status != LW_OK) return status;
     if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
-    grid->ranges = lw_memory_hold(&context->memory);
+    grid->memory = &context->memory;
+    grid->ranges = lw_memory_hold(grid->memory);
     grid->textures = &context->textures;
     const uint32_t turn = lw_textures_hold(&context->textures);
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = asked ? lw_clock() : 0};

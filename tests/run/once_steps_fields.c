@@ -370,6 +370,15 @@ static void tensor_case(trial *t) {
     if (loads && t->variant & 1) t->op.e = reads(t, 16);
     if (t->op.code == LW_OP_tensor_reduce) t->op.mode = LW_ATOM_add;
 }
+/* No address stands for memory of several devices. */
+static void multimem_case(trial *t) {
+    const bool loads = t->op.code == LW_OP_multimem_load;
+    t->op.c = lw_memory_pack((lw_memory_form){.size = 3, .vector = t->variant & 1, .slot = LW_CLASS_64});
+    t->op.a = reads(t, 64), put_each(t->op.a, 64, STEPS_FIRST, 16, 1 + t->variant);
+    if (loads) t->op.d = writes(t, 64), t->op.e = writes(t, 64);
+    else t->op.b = reads(t, 64), t->op.e = reads(t, 64);
+    if (t->op.code != LW_OP_multimem_store) t->op.mode = LW_ATOM_add;
+}
 static void replace_case(trial *t) {
     object_field(t);
     t->op.imm = 0, t->op.b = reads(t, 64), t->op.e = t->variant;
@@ -556,6 +565,9 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_async_arrive] = arrive_case,
     [LW_OP_bulk_copy] = bulk_case,
     [LW_OP_bulk_reduce] = bulk_case,
+    [LW_OP_multimem_load] = multimem_case,
+    [LW_OP_multimem_store] = multimem_case,
+    [LW_OP_multimem_reduce] = multimem_case,
     [LW_OP_tensor_load] = tensor_case,
     [LW_OP_tensor_store] = tensor_case,
     [LW_OP_tensor_reduce] = tensor_case,

@@ -106,7 +106,7 @@ class Instructions(cli.Case):
         self.shows(["explain", "shfl"], out=["deprecated since PTX 6.0", "removed in PTX 6.4 for sm_70 and higher"])
 
     def test_not_executable(self):
-        self.shows(["explain", "multimem"], out=["known, but not executable\n    it needs a multicast object of several devices, and there is one device\n"])
+        self.shows(["explain", "tcgen05"], out=["known, but not executable\n    there are no tensor cores, and they have no memory\n"])
 
     def test_every_opcode(self):
         opcodes = sorted({re.split(r"[.{]", pattern)[0] for _, pattern, *_ in forms()})

@@ -129,31 +129,29 @@ class Kernels(cli.Case):
     def test_a_bad_argument_is_told_before_the_file_is_read(self):
         self.shows(["run", "no.ptx", "-a", "x"], 2, err=["LW6010"])
 
-    MODULE = ".version 8.7\n.target sm_90\n.address_size 64\n"
+    MODULE = ".version 8.7\n.target sm_100a\n.address_size 64\n"
 
     def test_not_executable(self):
         """A known instruction without an implementation refuses the kernel, and names its line."""
-        self.file("k.ptx", self.MODULE + cli.kernel("k", body=".reg .b64 %a;\n    multimem.st.u32 [%a], 1;\n    ret;"))
+        self.file("k.ptx", self.MODULE + cli.kernel("k", body=".reg .b64 %a;\n    tcgen05.wait::ld.sync.aligned;\n    ret;"))
         code, out, err = self.shows(["run", "k.ptx"], 1, err=["LW3000"])
-        self.assertRegex(err, r"^k\.ptx:7:\d+: error\[LW3000\]: 'multimem\.st\.u32'")
+        self.assertRegex(err, r"^k\.ptx:7:\d+: error\[LW3000\]: 'tcgen05\.wait::ld\.sync\.aligned'")
 
     def test_not_executable_is_said_once(self):
         """In all functions that the kernel reaches, with the number of places and the first of them."""
-        one, other = "    multimem.st.u32 [%a], 1;\n", "    multimem.st.u64 [%a], 1;\n"
+        one, other = "    tcgen05.wait::ld.sync.aligned;\n", "    tcgen05.wait::st.sync.aligned;\n"
         function = "\n.func f() {\n    .reg .b64 %a;\n" + 3 * one + "    ret;\n}\n"
         self.file("k.ptx", self.MODULE + function + cli.kernel("k", body=".reg .b64 %a;\n" + one + other + one + "    call f;\n    ret;"))
         code, out, err = self.lanewise("run", "k.ptx")
         self.assertEqual(code, 1)
         self.assertEqual(err.count("LW3000"), 2, err)
-        why = "is a valid PTX instruction that Lanewise cannot execute: it needs a multicast object of several devices, and there is one device"
-        self.assertIn(f"'multimem.st.u32' {why}; it is at 5 places, of which this is the first", err)
-        self.assertIn(f"'multimem.st.u64' {why}\n", err)
+        why = "is a valid PTX instruction that Lanewise cannot execute: there are no tensor cores, and they have no memory"
+        self.assertIn(f"'tcgen05.wait::ld.sync.aligned' {why}; it is at 5 places, of which this is the first", err)
+        self.assertIn(f"'tcgen05.wait::st.sync.aligned' {why}\n", err)
 
     def test_refused_families(self):
         """Each family is refused by name and with its reason, when its kernel is loaded; other kernels of the module run."""
         refused = [
-            (90, "multimem.red.global.add.u32 [%a], %r;", "multicast object"), (90, "multimem.st.u32 [%a], %r;", "multicast object"),
-            (90, "multimem.ld_reduce.global.add.u32 %r, [%a];", "multicast object"),
             (100, "tcgen05.wait::ld.sync.aligned;", "no tensor cores"),
         ]
         for target, instruction, why in refused:

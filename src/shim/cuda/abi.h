@@ -47,7 +47,7 @@ typedef unsigned int CUresult, CUdevice_attribute, CUfunction_attribute, CUpoint
     CUmemAllocationGranularity_flags, CUmemRangeHandleType, CUgraphNodeType, CUgraphExecUpdateResult,
     CUgraphMem_attribute, CUlaunchAttributeID, CUstreamCaptureStatus, CUstreamCaptureMode, CUarray_format,
     CUaddress_mode, CUfilter_mode, CUtensorMapDataType, CUtensorMapInterleave, CUtensorMapSwizzle,
-    CUtensorMapL2promotion, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode;
+    CUtensorMapL2promotion, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode, CUmulticastGranularity_flags;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 
@@ -341,6 +341,15 @@ CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle ha
                                       unsigned long long flags);
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *from,
                                         CUmemAllocationHandleType type);
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *props);
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice device);
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, CUmemGenericAllocationHandle of,
+                            size_t from, size_t size, unsigned long long flags);
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, size_t offset, CUdeviceptr address, size_t size,
+                             unsigned long long flags);
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t offset, size_t size);
+CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *props,
+                                   CUmulticastGranularity_flags option);
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t size, CUmemRangeHandleType type,
                                        unsigned long long flags);
 CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event);

@@ -151,6 +151,12 @@ typedef struct LW_CU(CUmemAllocationProp_st) {
     } allocFlags;
 } LW_CU(CUmemAllocationProp);
 
+typedef struct LW_CU(CUmulticastObjectProp_st) {
+    unsigned int numDevices;
+    size_t size;
+    unsigned long long handleTypes, flags;
+} LW_CU(CUmulticastObjectProp);
+
 typedef struct LW_CU(CUmemAccessDesc_st) {
     LW_CU(CUmemLocation) location;
     unsigned int flags;

@@ -5,7 +5,7 @@
  * become one allocation (lw_memory_map), and the same memory can be in several places. What may be given to other
  * processes is a file in memory, whose name says what it is and which device it is of. */
 #define _GNU_SOURCE /* mremap, memfd_create */
-#include "shim/cuda/driver.h"
+#include "shim/cuda/virtual.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,28 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GRANULE  (2ull << 20) /* as on GPUs */
+#define GRANULE  LW_CU_GRANULE
 #define ZONE     (1ull << 42) /* all device memory lies below */
 #define ZONE_END (1ull << 45)
 
-/* Memory without addresses. Its handle is its address. */
-typedef struct physical {
-    lw_cu_object object;
-    CUmemAllocationProp props;
-    uint64_t size, number;
-    char *host;             /* where it always is; what is mapped is the same memory in another place */
-    uint32_t handles, maps; /* that hold it */
-    int file;               /* -1: it is of this process alone */
-    bool is_foreign;        /* it came as a file, and is charged to whoever made that */
-} physical;
-
-typedef struct mapping {
-    struct mapping *next;
-    uint64_t from, size;
-    physical *memory;
-    unsigned char asked[LW_CU_DEVICES_MOST]; /* access, by device … */
-    unsigned access;                         /* … and that of all: the most of them */
-} mapping;
+typedef lw_cu_physical physical;
+typedef lw_cu_mapping mapping;
 
 typedef struct reservation {
     struct reservation *next;
@@ -44,12 +28,10 @@ typedef struct reservation {
     mapping *maps; /* by address */
 } reservation;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of it */
-static reservation *first;                               /* by address */
+pthread_mutex_t lw_cu_virtual_lock = PTHREAD_MUTEX_INITIALIZER;
+static reservation *first; /* by address */
 
 bool lw_cu_is_virtual(uint64_t address) { return address >= ZONE && address < ZONE_END; }
-
-static bool is_granular(uint64_t number) { return number % GRANULE == 0; }
 
 static CUresult unsupported(const char *what) {
     lw_cu_report(LW_CU_REPORT_ALL, "virtual memory: %s", what);
@@ -86,7 +68,7 @@ static CUresult reserve(CUdeviceptr *address, uint64_t asked, uint64_t align) {
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
     made->asked = asked, made->size = size;
     made->host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lw_cu_virtual_lock);
     reservation **link = made->host == MAP_FAILED ? NULL
                                                   : find_gap(size, align > GRANULE ? align : GRANULE, &made->from);
     if (link) {
@@ -94,7 +76,7 @@ static CUresult reserve(CUdeviceptr *address, uint64_t asked, uint64_t align) {
         *link = made;
         *address = made->from;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     if (link) return CUDA_SUCCESS;
     if (made->host != MAP_FAILED) munmap(made->host, size);
     free(made);
@@ -115,7 +97,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align, CU
 }
 
 /* A kernel may still look at what it should not: it does so before the pages go. */
-static void drain(void) {
+void lw_cu_virtual_drain(void) {
     CUcontext context;
     if (!lw_cu_enter(&context)) lw_cu_drain(context);
 }
@@ -124,15 +106,15 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size) {
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    drain();
-    pthread_mutex_lock(&lock);
+    lw_cu_virtual_drain();
+    pthread_mutex_lock(&lw_cu_virtual_lock);
     reservation **link = &first, *gone = NULL;
     while (*link && (*link)->from != address) link = &(*link)->next;
     if (*link && (*link)->asked == size && !(*link)->maps) {
         gone = *link;
         *link = gone->next;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     if (!gone) return CUDA_ERROR_INVALID_VALUE;
     munmap(gone->host, gone->size);
     free(gone);
@@ -176,6 +158,7 @@ static int make_file(uint64_t size, int device) {
 }
 
 static void end_physical(physical *memory) {
+    if (memory->shared) lw_cu_multicast_end(memory->shared);
     if (memory->host != MAP_FAILED) munmap(memory->host, memory->size);
     if (memory->file >= 0) close(memory->file);
     if (!memory->is_foreign) lw_memory_discharge(&lw_cu.device->memory, memory->size);
@@ -198,7 +181,7 @@ static physical *make_physical(uint64_t size, const CUmemAllocationProp *props, 
     return NULL;
 }
 
-static CUresult give_handle(physical *made, CUmemGenericAllocationHandle *handle) {
+CUresult lw_cu_physical_give(physical *made, CUmemGenericAllocationHandle *handle) {
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
     lw_cu_lock();
     const bool known = lw_cu_link(&made->object, (uintptr_t)made, LW_CU_PHYSICAL, NULL);
@@ -219,20 +202,20 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     CUresult result = lw_cu_ready();
     if (!result) result = check_props(props);
     if (result) return result;
-    if (!handle || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !size || !is_granular(size) || flags)
+    if (!handle || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !size || !lw_cu_is_granular(size) || flags)
         return CUDA_ERROR_INVALID_VALUE;
     const int file = props->requestedHandleTypes ? make_file(size, props->location.id) : -1;
     if (props->requestedHandleTypes && file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
-    return give_handle(make_physical(size, props, file, false), handle);
+    return lw_cu_physical_give(make_physical(size, props, file, false), handle);
 }
 
 /* With the lock held. */
-static physical *find_physical(CUmemGenericAllocationHandle handle) {
+physical *lw_cu_physical_find(CUmemGenericAllocationHandle handle) {
     return lw_cu_find((void *)(uintptr_t)handle, LW_CU_PHYSICAL);
 }
 
 /* Ends memory that nothing holds any more. With the lock held. */
-static void let_go(physical *memory) {
+void lw_cu_physical_let_go(physical *memory) {
     if (memory->handles || memory->maps) return;
     end_physical(memory);
     lw_cu_lock();
@@ -245,13 +228,13 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    pthread_mutex_lock(&lock);
-    physical *memory = find_physical(handle);
+    pthread_mutex_lock(&lw_cu_virtual_lock);
+    physical *memory = lw_cu_physical_find(handle);
     if (memory && !--memory->handles) {
         lw_cu_forget(&memory->object);
-        let_go(memory);
+        lw_cu_physical_let_go(memory);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     return memory ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -259,11 +242,12 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *props, CUme
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    pthread_mutex_lock(&lock);
-    const physical *memory = find_physical(handle);
-    if (memory && props) *props = memory->props;
-    pthread_mutex_unlock(&lock);
-    return memory && props ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lw_cu_virtual_lock);
+    const physical *memory = lw_cu_physical_find(handle);
+    const bool is = memory && !memory->shared && props;
+    if (is) *props = memory->props;
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
+    return is ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- Mapping --------------------------------------------------------------------------------------------------- */
@@ -276,7 +260,7 @@ static mapping **find_link(reservation *r, uint64_t address) {
 }
 
 /* With the lock held. */
-static mapping *find_mapping(uint64_t address) {
+mapping *lw_cu_mapping_find(uint64_t address) {
     reservation *r = find_reservation(address, 1);
     mapping *found = r ? *find_link(r, address) : NULL;
     return found && found->from <= address ? found : NULL;
@@ -284,18 +268,21 @@ static mapping *find_mapping(uint64_t address) {
 
 static char *host_of(const reservation *r, uint64_t address) { return r->host + (address - r->from); }
 
-/* Nothing reaches these pages yet, so that for a moment there may be none. With the lock held. */
-static CUresult map(reservation *r, uint64_t address, uint64_t size, physical *memory) {
+/* Nothing reaches these pages yet, so that for a moment there may be none. Multicast objects have none. With the lock
+ * held. */
+static CUresult map(reservation *r, uint64_t address, uint64_t size, uint64_t offset, physical *memory) {
     mapping **link = find_link(r, address), *made;
     if (*link && (*link)->from < address + size) return CUDA_ERROR_INVALID_VALUE;
     made = calloc(1, sizeof *made);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (mremap(memory->host, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, host_of(r, address)) == MAP_FAILED) {
+    if (!memory->shared &&
+        mremap(memory->host, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, host_of(r, address)) == MAP_FAILED) {
         free(made);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *made = (mapping){.next = *link, .from = address, .size = size, .memory = memory};
+    *made = (mapping){.next = *link, .from = address, .size = size, .offset = offset, .memory = memory};
     *link = made;
+    if (memory->shared) lw_cu_multicast_add(made);
     memory->maps++;
     return CUDA_SUCCESS;
 }
@@ -305,13 +292,15 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericA
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    if (!size || !is_granular(address) || !is_granular(size) || flags) return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
+    if (!size || !lw_cu_is_granular(address) || !lw_cu_is_granular(size) || flags) return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lw_cu_virtual_lock);
     reservation *r = find_reservation(address, size);
-    physical *memory = find_physical(handle);
-    if (!r || !memory) result = CUDA_ERROR_INVALID_VALUE;
-    else result = offset || size > memory->size ? CUDA_ERROR_NOT_SUPPORTED : map(r, address, size, memory);
-    pthread_mutex_unlock(&lock);
+    physical *memory = lw_cu_physical_find(handle);
+    const bool is_part = memory && size <= memory->size && offset <= memory->size - size && lw_cu_is_granular(offset);
+    if (!r || !memory || (memory->shared && !is_part)) result = CUDA_ERROR_INVALID_VALUE;
+    else if (!is_part || (offset && !memory->shared)) result = CUDA_ERROR_NOT_SUPPORTED;
+    else result = map(r, address, size, offset, memory);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     return result;
 }
 
@@ -338,6 +327,11 @@ static bool holds_whole(reservation *r, uint64_t address, uint64_t size) {
 static CUresult give_access(reservation *r, mapping *map, unsigned access) {
     lw_memory *memory = &lw_cu.device->memory;
     if (access == map->access) return CUDA_SUCCESS;
+    if (map->memory->shared) {
+        lw_cu_multicast_hide(map);
+        map->access = access;
+        return !access || lw_cu_multicast_show(map) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
     if (map->access && !lw_memory_unmap(memory, map->from, map->size)) return CUDA_ERROR_OUT_OF_MEMORY;
     map->access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
     if (access &&
@@ -364,8 +358,9 @@ static CUresult unmap(reservation *r, mapping **link) {
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *link = gone->next;
+    if (gone->memory->shared) lw_cu_multicast_take(gone);
     gone->memory->maps--;
-    let_go(gone->memory);
+    lw_cu_physical_let_go(gone->memory);
     free(gone);
     return CUDA_SUCCESS;
 }
@@ -374,15 +369,15 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size) {
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    if (!size || !is_granular(address) || !is_granular(size)) return CUDA_ERROR_INVALID_VALUE;
-    drain();
-    pthread_mutex_lock(&lock);
+    if (!size || !lw_cu_is_granular(address) || !lw_cu_is_granular(size)) return CUDA_ERROR_INVALID_VALUE;
+    lw_cu_virtual_drain();
+    pthread_mutex_lock(&lw_cu_virtual_lock);
     reservation *r = find_reservation(address, size);
     if (!r || !holds_whole(r, address, size)) result = CUDA_ERROR_INVALID_VALUE;
     else
         for (mapping **link = find_link(r, address); *link && (*link)->from < address + size && !result;)
             result = unmap(r, link);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     return result;
 }
 
@@ -408,13 +403,13 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
     if (result) return result;
     if (!size || !access || !count) return CUDA_ERROR_INVALID_VALUE;
     if ((result = check_access(access, count))) return result;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lw_cu_virtual_lock);
     reservation *r = find_reservation(address, size);
     if (!r || !is_mapped(r, address, size)) result = CUDA_ERROR_INVALID_VALUE;
     else
         for (mapping *map = *find_link(r, address); map && map->from < address + size && !result; map = map->next)
             result = set_access(r, map, access, count);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     return result;
 }
 
@@ -427,10 +422,10 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *place, C
         return CUDA_ERROR_INVALID_VALUE;
     const bool on_device = place->type == CU_MEM_LOCATION_TYPE_DEVICE;
     if (on_device && (result = lw_cu_check_device(place->id))) return result;
-    pthread_mutex_lock(&lock);
-    const mapping *found = find_mapping(address);
+    pthread_mutex_lock(&lw_cu_virtual_lock);
+    const mapping *found = lw_cu_mapping_find(address);
     if (found) *flags = on_device ? found->asked[place->id] : CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -438,13 +433,13 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *place, C
 
 bool lw_cu_virtual_at(uint64_t address, lw_cu_virtual *out) {
     if (!lw_cu_is_virtual(address)) return false;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lw_cu_virtual_lock);
     const reservation *r = find_reservation(address, 1);
-    const mapping *map = r ? find_mapping(address) : NULL;
+    const mapping *map = r ? lw_cu_mapping_find(address) : NULL;
     *out = (lw_cu_virtual){.from = r ? r->from : 0, .size = r ? r->asked : 0};
     if (map) out->map_from = map->from, out->map_size = map->size, out->access = map->access;
     if (map) out->block = map->memory->number, out->device = map->memory->props.location.id;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     return r;
 }
 
@@ -462,11 +457,11 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     CUresult result = lw_cu_ready();
     if (result) return result;
     if (!handle) return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    const mapping *found = find_mapping((uintptr_t)address);
+    pthread_mutex_lock(&lw_cu_virtual_lock);
+    const mapping *found = lw_cu_mapping_find((uintptr_t)address);
     result = found ? retain(found->memory) : CUDA_ERROR_INVALID_VALUE;
     if (!result) *handle = (uintptr_t)found->memory;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     return result;
 }
 
@@ -476,11 +471,11 @@ CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle ha
     CUresult result = lw_cu_ready();
     if (result) return result;
     if (!out || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    const physical *memory = find_physical(handle);
-    const bool may = memory && memory->props.requestedHandleTypes;
+    pthread_mutex_lock(&lw_cu_virtual_lock);
+    const physical *memory = lw_cu_physical_find(handle);
+    const bool may = memory && !memory->shared && memory->props.requestedHandleTypes;
     const int file = may ? fcntl(memory->file, F_DUPFD_CLOEXEC, 0) : -1;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lw_cu_virtual_lock);
     if (file < 0) return may ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_INVALID_VALUE;
     memcpy(out, &file, sizeof file);
     return CUDA_SUCCESS;
@@ -513,7 +508,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     const int given = (int)(intptr_t)from;
     const bool there = !fstat(given, &about);
     const int device = there ? device_of_file(given) : -1;
-    if (device < 0 || about.st_size <= 0 || !is_granular((uint64_t)about.st_size))
+    if (device < 0 || about.st_size <= 0 || !lw_cu_is_granular((uint64_t)about.st_size))
         return not_ours(given, "has no memory of a device in it");
     if ((fcntl(given, F_GETFL) & O_ACCMODE) != O_RDWR) return not_ours(given, "cannot be written through");
     if ((result = lw_cu_check_device(device))) return result;
@@ -521,7 +516,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
                                        .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
     const int file = fcntl(given, F_DUPFD_CLOEXEC, 0);
     if (file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
-    return give_handle(make_physical((uint64_t)about.st_size, &props, file, true), handle);
+    return lw_cu_physical_give(make_physical((uint64_t)about.st_size, &props, file, true), handle);
 }
 
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t size, CUmemRangeHandleType type,

@@ -97,6 +97,10 @@ TRAPS = [
     ("a swizzle that swaps 8 bytes", 1, INIT + ARRAY + MAP % ("swizzle_mode", 32, "3") + MAP % ("swizzle_atomicity", 32, "2") + LOAD % ("out", "0, 0"), 5021, "of which no text says which"),
     ("a mask of CTAs that there are not", 1, INIT + ARRAY + "mov.b16 %h0, 2;\n" +
      "!cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [room], [%out, {0, 0}], [object], %h0;", 5021, "CTAs that the cluster does not have"),
+    # memory of several devices: there is none without a driver
+    ("multimem of an allocation", 32, "!multimem.st.global.v4.f32 [%out], {0f00000000, 0f3F800000, 0f40000000, 0f40400000};", 5029, "multimem store at .* which stands for no memory of several devices"),
+    ("multimem of nothing", 1, "mov.b64 %x0, 64;\n!multimem.ld_reduce.add.u32 %r0, [%x0+4];", 5029, "multimem load at 0x44"),
+    ("multimem of half a vector", 1, "!multimem.red.add.v2.f32 [%out+4], {0f00000000, 0f00000000};", 5001, "multimem reduction of 8 bytes .* no multiple of 8"),
     # what is told when the copy is done, to an object that is no more; the copy is to blame
     ("copy told an object that was ended", 1, INIT + "!cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room], [%in], 16, [object];\n"
      "mbarrier.inval.shared.b64 [object];\nret;", 5020, "completion of the mbarrier.*there is none"),
