@@ -23,6 +23,7 @@ static const struct {
 
 uint32_t lw_tensor_element(lw_tensor_type type) { return types[type].bytes; }
 bool lw_tensor_is_float(lw_tensor_type type) { return types[type].is_float; }
+uint32_t lw_tensor_slice(const lw_tensor *tensor) { return tensor->interleave * TURN; }
 uint32_t lw_tensor_turns(const lw_tensor *tensor) { return tensor->swizzle ? TURN << tensor->swizzle : 0; }
 
 /* Numbered as tensormap.replace has it: how many bytes are moved together. */
@@ -49,11 +50,12 @@ static const char *fault_of_array(const lw_tensor *t) {
     return NULL;
 }
 
-static const char *fault_of_corners(const lw_tensor *t, uint32_t i, int32_t most) {
-    const int32_t *corners[] = {&t->lower[i], &t->upper[i]};
+static const char *fault_of_corners(const lw_tensor *t, uint32_t number, int32_t most) {
+    const int32_t *corners[] = {&t->lower[number], &t->upper[number]};
+    const uint64_t size = t->sizes[number - 1 + lw_tensor_first(t)];
     for (uint32_t k = 0; k < 2; k++)
         if (*corners[k] < -most || *corners[k] >= most) return "a corner is out of its range";
-    return (int64_t)t->sizes[i] + t->upper[i] - t->lower[i] <= 0 ? "there is nothing between the corners" : NULL;
+    return (int64_t)size + t->upper[number] - t->lower[number] <= 0 ? "there is nothing between the corners" : NULL;
 }
 
 static const char *fault_of_pixels(const lw_tensor *t) {
@@ -71,8 +73,16 @@ static const char *fault_of_pixels(const lw_tensor *t) {
     return NULL;
 }
 
-static const char *fault_of_box(const lw_tensor *t) {
+/* As an H200's driver counts: steps that are longer than the box make it nothing, and an interleaved array counts as if
+ * it were none, though the box is of one slice. */
+static uint64_t bytes_of(const lw_tensor *t) {
     uint64_t bytes = types[t->type].bytes;
+    if (t->mode != LW_TENSOR_tile) return bytes * t->box[0] * t->pixels;
+    for (uint32_t i = 0; i < t->rank; i++) bytes *= i || t->interleave ? t->box[i] / t->steps[i] : t->box[0];
+    return bytes;
+}
+
+static const char *fault_of_box(const lw_tensor *t) {
     const uint64_t inner = (uint64_t)t->box[0] * types[t->type].bytes;
     for (uint32_t i = 0; i < t->rank; i++)
         if (!t->steps[i] || t->steps[i] > 8) return "a step is not 1 to 8";
@@ -82,8 +92,7 @@ static const char *fault_of_box(const lw_tensor *t) {
     } else
         for (uint32_t i = 0; i < t->rank; i++)
             if (!t->box[i] || t->box[i] > 256) return "a side of the box is not 1 to 256";
-            else bytes *= t->box[i];
-    if (bytes > BOX_MOST) return "the box is larger than the shared memory of a CTA";
+    if (bytes_of(t) > BOX_MOST) return "the box is larger than the shared memory of a CTA";
     if (inner % TURN) return "the bytes of a row of the box are no multiple of 16";
     if (!t->interleave && t->swizzle && inner > lw_tensor_turns(t))
         return "a row of the box is longer than what the swizzle turns";
@@ -97,7 +106,6 @@ const char *lw_tensor_fault(const lw_tensor *t) {
     if (t->swizzle > 3) return "there is no such swizzle";
     if (t->atom == ATOM_32_FLIP_8) return "the swizzle swaps 8 bytes on lines of which no text says which";
     if (t->atom > ATOM_64 || (t->atom && t->swizzle != 3)) return "there is no such swizzle of more than 16 bytes";
-    if (t->interleave == 2 && t->swizzle != 1) return "interleaved by 32 bytes it has the swizzle of 32 bytes";
     if (t->fills_nan && !types[t->type].is_float) return "only floating point has a NaN outside";
     const char *fault = fault_of_array(t);
     return fault ? fault : fault_of_box(t);

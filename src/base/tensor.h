@@ -45,13 +45,18 @@ typedef struct lw_tensor {
     uint64_t strides[LW_TENSOR_RANK];                    /* bytes; of dimension 0 those of an element */
     uint32_t box[LW_TENSOR_RANK], steps[LW_TENSOR_RANK]; /* im2col: box[0] channels … */
     uint32_t pixels;                                     /* … of so many pixels */
-    int32_t lower[LW_TENSOR_RANK],
-        upper[LW_TENSOR_RANK]; /* im2col: of dimensions 1 to rank - 2, wide of dimension 1,
-                                  where they begin, and end, as far from those of the array */
+    /* Of pixels: from 1 on, of each dimension that they go along (wide: of the first one alone), where they begin, and
+     * end, as far from those of the array. */
+    int32_t lower[LW_TENSOR_RANK], upper[LW_TENSOR_RANK];
 } lw_tensor;
 
 uint32_t lw_tensor_element(lw_tensor_type type); /* bytes */
 bool lw_tensor_is_float(lw_tensor_type type);
+/* Bytes of a slice of channels, 0: the array is not interleaved. Of one that is dimension 0 counts pixels, which have
+ * so many bytes side by side, and the last but one slices. */
+uint32_t lw_tensor_slice(const lw_tensor *tensor);
+/* The first dimension that pixels go along, and of which a box is rows. */
+static inline uint32_t lw_tensor_first(const lw_tensor *tensor) { return tensor->interleave ? 0 : 1; }
 /* Bytes within which the swizzle turns; 0: there is none. */
 uint32_t lw_tensor_turns(const lw_tensor *tensor);
 /* What it turns, bits of an address, by those so many above them. */

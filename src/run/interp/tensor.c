@@ -21,8 +21,8 @@ enum {
 
 typedef enum deed { LOADS, STORES, REDUCES } deed;
 
-/* A row is `inner` bytes of shared memory, those from `low` to `high` of which are in the array; `pitch` from row to
- * row. */
+/* A row, of an interleaved array a slice of a pixel, is `inner` bytes of shared memory, those from `low` to `high` of
+ * which are in the array; `pitch` from row to row. */
 typedef struct lw_tensor_copy {
     uint8_t deed, type, kind; /* what is done; lw_tensor_type; lw_atom_op */
     uint32_t turn, above;     /* bits of an address that the swizzle turns, by those so many above them */
@@ -134,7 +134,6 @@ static bool read_map(request *r) {
     if (!map) return false;
     if (!lw_tensor_get(map, &r->map, NULL)) return trap(r, LW_ASYNC_map, address, 0, NULL);
     const char *why = lw_tensor_fault(&r->map);
-    if (!why && r->map.interleave) why = "the array is interleaved, and such are not copied";
     if (why) return trap(r, LW_ASYNC_broken, address, 0, why);
     if (r->map.rank != r->form.rank) return trap(r, LW_ASYNC_rank, r->map.rank, r->form.rank, NULL);
     if (r->map.mode != r->form.mode) return trap(r, LW_ASYNC_mode, address, 0, NULL);
@@ -155,8 +154,10 @@ static void read_values(request *r) {
 
 /* ---- Its rows ---------------------------------------------------------------------------------------------------- */
 
-/* How many elements a box takes along a dimension: every so many. */
-static uint32_t count_of(const lw_tensor *map, uint32_t i) { return (map->box[i] + map->steps[i] - 1) / map->steps[i]; }
+/* How many elements a box takes along a dimension: every so many; of an interleaved array it is one slice. */
+static uint32_t count_of(const lw_tensor *map, uint32_t i) {
+    return map->interleave && i == map->rank - 2 ? 1 : (map->box[i] + map->steps[i] - 1) / map->steps[i];
+}
 
 /* Wide pixels come in parts: these, and behind each of them its halo. */
 static uint32_t part_of(const lw_tensor *map) {
@@ -169,7 +170,7 @@ static uint32_t rows_of(const request *r) {
     if (r->form.rows) return ROWS;
     if (map->mode == LW_TENSOR_im2col) return map->pixels;
     if (is_wide(r)) return (part_of(map) + r->halo) * (map->mode == LW_TENSOR_wide_128 ? WIDE_PARTS : 1);
-    for (uint32_t i = 1; i < map->rank; i++) rows *= count_of(map, i);
+    for (uint32_t i = lw_tensor_first(map); i < map->rank; i++) rows *= count_of(map, i);
     return rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
 }
 
@@ -190,7 +191,7 @@ static void find_pixel(const request *r, uint32_t row, int64_t *at) {
 
 /* The next row's place in the array: of a box and of pixels. */
 static void go_on_in_box(const request *r, int64_t *at, uint32_t *done) {
-    for (uint32_t i = 1; i < r->map.rank; i++) {
+    for (uint32_t i = lw_tensor_first(&r->map); i < r->map.rank; i++) {
         at[i] += r->map.steps[i];
         if (++done[i] < count_of(&r->map, i)) return;
         at[i] = r->at[i], done[i] = 0;
@@ -198,11 +199,11 @@ static void go_on_in_box(const request *r, int64_t *at, uint32_t *done) {
 }
 
 static void go_on_in_pixels(const request *r, int64_t *at) {
-    const uint32_t last = r->map.rank - 1;
-    for (uint32_t i = 1; i < last; i++) {
+    const uint32_t last = r->map.rank - 1, first = lw_tensor_first(&r->map);
+    for (uint32_t k = 1, i = first; k < last; k++, i++) {
         at[i] += r->map.steps[i];
-        if (at[i] < (int64_t)r->map.sizes[i] + r->map.upper[i]) return;
-        at[i] = r->map.lower[i];
+        if (at[i] < (int64_t)r->map.sizes[i] + r->map.upper[k]) return;
+        at[i] = r->map.lower[k];
     }
     at[last] += r->map.steps[last];
 }
@@ -212,19 +213,21 @@ static uint32_t end_of_units(const lw_tensor_copy *c) { return (c->high + UNIT -
 
 /* Where a row is on the host, as if all of it were inside; *outside: no element is. NULL: that, or trapped. */
 static char *find_row(const request *r, lw_tensor_copy *c, const int64_t *at, bool *outside) {
-    uint64_t address = r->map.address + (uint64_t)r->at[0] * r->map.strides[0];
+    const uint32_t first = lw_tensor_first(&r->map), slice = lw_tensor_slice(&r->map);
+    uint64_t address = r->map.address + (first ? (uint64_t)r->at[0] * r->map.strides[0] : 0);
     *outside = c->low >= c->high;
-    for (uint32_t i = 1; i < r->map.rank; i++) {
-        const int64_t here = at[i] + r->offsets[i];
+    for (uint32_t i = first; i < r->map.rank; i++) {
+        const uint32_t k = i + 1 - first; /* 1: the first that has an offset */
+        const int64_t here = at[i] + (k < r->map.rank ? r->offsets[k] : 0);
         *outside |= here < 0 || (uint64_t)here >= r->map.sizes[i];
-        address += (uint64_t)here * r->map.strides[i];
+        address += (uint64_t)here * (i ? r->map.strides[i] : slice);
     }
     if (*outside) return NULL;
     const lw_access access = r->deed == LOADS ? LW_ACCESS_load : LW_ACCESS_store;
-    char *first =
+    char *host =
         lw_address_place(r->gang, r->op, access, LW_WINDOW_global, r->lane, address + c->low, c->high - c->low, 1);
-    c->whole &= first && lw_ranges_find(r->gang->cta->grid->ranges, address + c->low, end_of_units(c) - c->low);
-    return first ? first - c->low : NULL;
+    c->whole &= host && lw_ranges_find(r->gang->cta->grid->ranges, address + c->low, end_of_units(c) - c->low);
+    return host ? host - c->low : NULL;
 }
 
 static bool find_rows(const request *r, lw_tensor_copy *c) {
@@ -248,10 +251,10 @@ static bool find_rows(const request *r, lw_tensor_copy *c) {
 
 /* Pixels begin between the corners; what is stored lies nowhere else than in the array. */
 static const char *fault_of_pixels(const request *r) {
-    for (uint32_t i = 1; i + 1 < r->map.rank; i++) {
-        if (r->at[i] < r->map.lower[i] || r->at[i] >= (int64_t)r->map.sizes[i] + r->map.upper[i])
+    for (uint32_t k = 1, i = lw_tensor_first(&r->map); k + 1 < r->map.rank; k++, i++) {
+        if (r->at[i] < r->map.lower[k] || r->at[i] >= (int64_t)r->map.sizes[i] + r->map.upper[k])
             return "pixels begin outside of the corners";
-        if (r->deed != LOADS && (r->map.lower[i] < 0 || r->map.upper[i] > 0))
+        if (r->deed != LOADS && (r->map.lower[k] < 0 || r->map.upper[k] > 0))
             return "pixels to be stored lie outside of the array";
     }
     return NULL;
@@ -282,6 +285,8 @@ static const char *fault_of_place(const request *r) {
 
 /* Elements of a row from which, and up to which, it is in the array. */
 static void cut_row(const request *r, lw_tensor_copy *c) {
+    c->inner = c->high = lw_tensor_slice(&r->map);
+    if (c->inner) return;
     const int64_t first = -r->at[0], behind = (int64_t)r->map.sizes[0] - r->at[0], all = r->map.box[0];
     const uint32_t element = (uint32_t)r->map.strides[0];
     c->low = element * (uint32_t)(first < 0 ? 0 : first > all ? all : first);
@@ -332,7 +337,7 @@ static lw_tensor_copy *plan(const request *r, uint64_t place) {
         .deed = r->deed, .type = r->map.type, .fills_nan = r->map.fills_nan, .rows = rows, .whole = r->deed != LOADS};
     cut_row(r, &copy);
     copy.turn = lw_tensor_turned(&r->map, &copy.above);
-    copy.pitch = copy.inner > turns ? copy.inner : turns;
+    copy.pitch = copy.inner > turns || r->map.interleave ? copy.inner : turns;
     if (r->deed == REDUCES && !reduction_of(r, &copy)) return trap(r, LW_ASYNC_reduction, r->map.type, 0, NULL), NULL;
     if (!find_box(r, &copy, place)) return NULL; /* so rows are not too many */
     lw_tensor_copy *c = malloc(sizeof *c + rows * sizeof c->row[0]);

@@ -99,10 +99,6 @@ static CUresult read_array(const array *from, lw_tensor *tensor) {
 static CUresult write_map(CUtensorMap *map, const lw_tensor *tensor) {
     const char *fault = lw_tensor_fault(tensor);
     if (fault) return refuse(fault);
-    if (tensor->interleave) {
-        lw_cu_report(LW_CU_REPORT_ERRORS, "tensor maps of interleaved arrays are not supported");
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
     lw_tensor_put(map, tensor);
     return CUDA_SUCCESS;
 }
