@@ -359,6 +359,16 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, lw_text
     return good;
 }
 
+/* Somewhere its threads do what others may wait for or find. */
+static bool communicates(const lw_program *program) {
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        const lw_code *code = program->functions[i];
+        for (uint32_t n = 0; n < code->op_count; n++)
+            if (lw_op_races(&code->ops[n])) return true;
+    }
+    return false;
+}
+
 /* The module of a program, optimised; NULL: `why`. */
 static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, lw_layout layout,
                                  lw_object *object, lw_text *why) {
@@ -371,7 +381,7 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         module = LLVMModuleCreateWithNameInContext("lanewise", context);
         LLVMSetTarget(module, LLVMGetTarget(lanes));
         LLVMSetDataLayout(module, LLVMGetDataLayoutStr(lanes));
-        lw_build build = {0};
+        lw_build build = {.communicates = communicates(program)};
         good = link_lanes(module, lanes, program);
         start_build(&build, context, module, level);
         bool *chosen = lw_program_choose(program);

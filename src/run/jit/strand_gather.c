@@ -113,6 +113,7 @@ typedef struct lw_places {
     lw_memory_form form;
     LLVMValueRef host, at[LW_CHUNKS];
     LLVMValueRef most, good; /* what that may be, and whether anything may be */
+    LLVMValueRef same;       /* all lanes go to one place; NULL: it does not matter */
 } lw_places;
 
 static uint32_t width_of(LLVMValueRef vector) { return LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(vector))); }
@@ -261,11 +262,35 @@ static LLVMValueRef shifted(const lw_strand *s, LLVMValueRef value, uint32_t lef
     return value;
 }
 
+/* What others write meanwhile, CTAs on other workers, all lanes that go there see alike, as those of a warp do: the
+ * first one reads it for all. Only programs whose CTAs have to do with each other can tell. */
+static LLVMValueRef find_same(const lw_strand *s, const lw_places *places) {
+    const lw_build *b = lw_strand_build(s);
+    if (places->form.window == LW_WINDOW_shared || !b->communicates) return NULL;
+    LLVMValueRef first = LLVMBuildExtractElement(b->at, places->at[0], lw_build_number(b, 32, 0), ""), all = NULL;
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntEQ, places->at[c], lw_value_splat(b, first), "");
+        all = all ? LLVMBuildAnd(b->at, all, is, "") : is;
+    }
+    all = LLVMBuildBitCast(b->at, all, lw_build_int(b, b->chunk), "");
+    return lw_build_is(b, LLVMIntEQ, all, LLVMConstAllOnes(LLVMTypeOf(all)));
+}
+
+static LLVMValueRef who_reads(lw_strand *s, const lw_places *places, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef on = lw_strand_on(s, chunk), first[LW_GANG_LANES];
+    if (!places->same) return on;
+    for (uint32_t i = 0; i < b->chunk; i++) first[i] = lw_build_number(b, 1, !chunk && !i);
+    return LLVMBuildSelect(b->at, places->same, LLVMConstVector(first, b->chunk), on, "");
+}
+
 /* A chunk of elements of words and more; or of words, which may begin at any element that is part of one. */
-static LLVMValueRef gather(lw_strand *s, LLVMValueRef pointers, uint32_t bytes, uint32_t align, uint32_t chunk) {
+static LLVMValueRef gather(lw_strand *s, const lw_places *places, LLVMValueRef pointers, uint32_t bytes, uint32_t align,
+                           uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = lw_build_vector(b, 8 * bytes);
-    LLVMValueRef arguments[] = {pointers, lw_build_number(b, 32, align), lw_strand_on(s, chunk), LLVMConstNull(type)};
+    LLVMValueRef arguments[] = {pointers, lw_build_number(b, 32, align), who_reads(s, places, chunk),
+                                LLVMConstNull(type)};
     return lw_build_masked(b, "llvm.masked.gather", type, pointers, arguments, 4, LW_ALIAS_memory);
 }
 
@@ -275,23 +300,29 @@ static LLVMValueRef gather_parts(lw_strand *s, const lw_places *places, uint32_t
     const uint32_t in_word = 2 - places->form.size, bits = 8u << places->form.size;
     LLVMValueRef at = places->at[chunk];
     LLVMValueRef pointers = pointers_of(s, places, shifted(s, at, 0, in_word), 0, WORD);
-    LLVMValueRef words = gather(s, pointers, WORD, bits / 8, chunk);
+    LLVMValueRef words = gather(s, places, pointers, WORD, bits / 8, chunk);
     LLVMValueRef by = width_of(at) > 32 ? LLVMBuildTrunc(b->at, at, lw_build_vector(b, 32), "") : at;
     by = shifted(s, shifted(s, by, 32 - in_word, 32 - in_word), 3 + places->form.size, 0);
     return LLVMBuildTrunc(b->at, LLVMBuildLShr(b->at, words, by, ""), lw_build_vector(b, bits), "");
 }
 
 void lw_strand_gather(lw_strand *s, uint32_t n) {
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     lw_places places;
     const lw_fork fork = lw_strand_fork(s, find_places(s, n, &places));
     const lw_memory_form form = places.form;
     const uint32_t bytes = 1u << form.size;
+    LLVMValueRef read[LW_VECTOR_MOST] = {NULL}; /* by the first lane */
+    places.same = find_same(s, &places);
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef at = shifted(s, places.at[c], form.vector, 0);
         for (uint32_t k = 0; k < 1u << form.vector; k++) {
-            LLVMValueRef value = bytes < WORD ? gather_parts(s, &places, c)
-                                              : gather(s, pointers_of(s, &places, at, k, bytes), bytes, bytes, c);
+            LLVMValueRef value = bytes < WORD
+                                     ? gather_parts(s, &places, c)
+                                     : gather(s, &places, pointers_of(s, &places, at, k, bytes), bytes, bytes, c);
+            if (!c) read[k] = LLVMBuildExtractElement(b->at, value, lw_build_number(b, 32, 0), "");
+            if (places.same) value = LLVMBuildSelect(b->at, places.same, lw_value_splat(b, read[k]), value, "");
             lw_strand_put(s, n, lw_course_element(s, op, k), c, lw_course_widen(s, value, form, true));
         }
     }

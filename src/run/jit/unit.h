@@ -129,6 +129,7 @@ typedef struct lw_build {
     LLVMBasicBlockRef *leaves; /* per operation: where it is left to the interpreter */
     LLVMValueRef *scalars;     /* per register: the stack slot of its value while it is uniform, or NULL */
     LLVMValueRef *values;      /* room for lw_values, all NULL between regions */
+    bool communicates;         /* the program orders accesses with those of others, or has atomics */
 } lw_build;
 
 LLVMTypeRef lw_build_int(const lw_build *b, uint32_t bits);

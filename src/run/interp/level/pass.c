@@ -155,6 +155,7 @@ typedef struct lw_ways {
     uintptr_t host;
     bool few;    /* those that execute are looked at one by one */
     bool joined; /* all go to neighbouring places, in order */
+    bool same;   /* those that execute go to one place */
     lw_any32 at[LW_WARP_LANES];
 } lw_ways;
 
@@ -195,6 +196,18 @@ static bool are_joined(const lw_ways *ways, uint32_t bytes) {
     return lw_is_zero((lw_vector)apart);
 }
 
+static bool are_same(const lw_ways *ways, uint32_t lanes) {
+    const uint32_t first = ways->at[__builtin_ctz(lanes)];
+    chunk32 differ = {0};
+    if (ways->few) {
+        for (; lanes && ways->at[__builtin_ctz(lanes)] == first; lanes &= lanes - 1) {}
+        return !lanes;
+    }
+    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_32)
+        differ |= (*(const loose32 *)(ways->at + i) ^ first) & LANES_ON(32, lanes >> i);
+    return lw_is_zero((lw_vector)differ);
+}
+
 /* Local memory is interleaved. */
 static void find_local(lw_gang *gang, lw_ways *ways, uint32_t warp) {
     const uint32_t from = (uint32_t)ways->host;
@@ -223,13 +236,17 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
     if (!find_field(&home, form, at, op->imm, frame, &field)) return false;
     ways->host = field.host;
     ways->few = home.host && __builtin_popcount(lanes) <= LW_FEW;
-    ways->joined = false;
-    if (ways->few)
-        return form.address == 1 ? find_few_32(ways, r32, &field, lanes) : find_few_64(ways, r64, &field, lanes);
+    ways->joined = ways->same = false;
+    if (ways->few) {
+        if (!(form.address == 1 ? find_few_32(ways, r32, &field, lanes) : find_few_64(ways, r64, &field, lanes)))
+            return false;
+        ways->same = !stores && are_same(ways, lanes);
+        return true;
+    }
     if (!(form.address == 1 ? find_all_32(ways, r32, &field, lanes) : find_all_64(ways, r64, &field, lanes)))
         return false;
-    if (home.host) ways->joined = are_joined(ways, bytes);
-    else find_local(gang, ways, warp);
+    if (!home.host) find_local(gang, ways, warp);
+    else if (!(ways->joined = are_joined(ways, bytes))) ways->same = !stores && are_same(ways, lanes);
     return true;
 }
 
@@ -299,6 +316,32 @@ static lw_storer *const storers[4][4] = {
     {0, 0, 0, store_64_64},
 };
 
+/* What the first of some lanes has, the others get. */
+#define DEFINE_SPREAD(bits) \
+    static void spread_##bits(char *slot, uint32_t lanes) { \
+        lw_any##bits *to = (lw_any##bits *)slot; \
+        const uint##bits##_t value = to[__builtin_ctz(lanes)]; \
+        for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_##bits) { \
+            const chunk##bits on = LANES_ON(bits, lanes >> i); \
+            loose##bits *place = (loose##bits *)(to + i); \
+            *place = (*place & ~on) | (on & value); \
+        } \
+    }
+DEFINE_SPREAD(32)
+DEFINE_SPREAD(64)
+static void spread_16(char *slot, uint32_t lanes) {
+    lw_any16 *to = (lw_any16 *)slot;
+    for (const uint16_t value = to[__builtin_ctz(lanes)]; lanes; lanes &= lanes - 1) to[__builtin_ctz(lanes)] = value;
+}
+
+/* What others write meanwhile, CTAs on other workers, all lanes that go there see alike: the first one reads it for
+ * all. */
+static void load_same(const lw_loaders *loader, char *slot, const lw_ways *ways, uintptr_t host, uint32_t lanes,
+                      lw_memory_form form) {
+    loader->few(slot, ways, host, lanes & -lanes);
+    (form.slot == 1 ? spread_16 : form.slot == 2 ? spread_32 : spread_64)(slot, lanes);
+}
+
 /* Of a warp, in its slot: the k-th element of each lane. */
 static char *warp_slot(const lw_gang *gang, const lw_op *op, lw_memory_form form, uint32_t k, uint32_t warp) {
     char *slot = gang->regs + (form.vector ? gang->frame->code->slots[op->d + k] : op->d);
@@ -314,7 +357,8 @@ static bool load_from(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t la
     for (uint32_t k = 0; k < 1u << form.vector; k++) {
         char *slot = warp_slot(gang, op, form, k, warp);
         const uintptr_t host = element_host(gang, ways.host, k << form.size);
-        if (ways.few) loader->few(slot, &ways, host, lanes);
+        if (ways.same) load_same(loader, slot, &ways, host, lanes, form);
+        else if (ways.few) loader->few(slot, &ways, host, lanes);
         else (ways.joined && !form.vector ? loader->joined : loader->all)(slot, &ways, host);
     }
     return true;
