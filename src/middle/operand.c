@@ -153,6 +153,8 @@ static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type typ
     lw_op *op = lw_lower_op(l, LW_OP_special);
     op->d = d;
     op->a = operand->special - 1;
+    l->program->reserves_shared |= op->a >= LW_SPECIAL_reserved_smem_offset_begin &&
+                                   op->a <= LW_SPECIAL_reserved_smem_offset_1;
     op->b = operand->select ? operand->select - LW_SEL_x : 0;
     op->c = lw_types[type].bits / 8;
     return d;

@@ -14,7 +14,7 @@
  * results, silently. */
 _Static_assert(sizeof(lw_op) == 40 && sizeof(lw_register) == 24 && sizeof(lw_block) == 24 &&
                    sizeof(lw_transfer) == 16 && sizeof(lw_call) == 32 && sizeof(lw_code) == 272 &&
-                   sizeof(lw_program) == 176 && sizeof(lw_level) == 56 && sizeof(lw_layout) == 3,
+                   sizeof(lw_program) == 184 && sizeof(lw_level) == 56 && sizeof(lw_layout) == 3,
                "put_program must know all fields");
 
 static void put_bytes(lw_text *to, const void *from, size_t size) { lw_text_add(to, from, size); }
@@ -108,7 +108,8 @@ static void put_program(lw_text *to, const lw_program *program) {
     put(to, (uint64_t)program->param_bytes << 32 | program->hint_count);
     put(to, program->instruction_count);
     put(to, (uint64_t)program->semantics | (uint64_t)program->prints << 8 | (uint64_t)program->has_heap << 16 |
-                (uint64_t)program->clusters << 24 | (uint64_t)program->takes_stack << 32);
+                (uint64_t)program->clusters << 24 | (uint64_t)program->takes_stack << 32 |
+                (uint64_t)program->reserves_shared << 40);
     put(to, (uint64_t)vector->lanes | (uint64_t)vector->repeats << 32 | (uint64_t)vector->flat << 40 |
                 (uint64_t)vector->ordered << 48);
     put(to, program->notes.count);

@@ -587,6 +587,8 @@ void lw_heap_end(lw_heap *heap);                    /* the allocation goes with 
 
 /* ---- Launch -------------------------------------------------------------------------------------------- */
 
+enum { LW_SHARED_RESERVED = 1 << 10 }; /* bytes of shared memory of each CTA that the system has for itself */
+
 typedef struct lw_grid {
     const lw_program *program;
     struct lw_source *source;
@@ -594,9 +596,10 @@ typedef struct lw_grid {
     uint32_t cluster[3];         /* CTAs of a cluster */
     bool has_clusters;           /* the launch or the kernel gives them a shape */
     uint64_t cta_count, cluster_count;
-    uint32_t shared_bytes; /* static and dynamic */
+    uint32_t shared_bytes; /* static and dynamic, and then, of programs that ask for it, what is reserved */
     uint32_t dynamic_shared;
-    const char *params; /* parameter buffer, program->param_bytes */
+    uint32_t reserved_shared; /* bytes of that which are reserved: LW_SHARED_RESERVED or 0 */
+    const char *params;       /* parameter buffer, program->param_bytes */
     lw_ranges *ranges;
     lw_memory *memory;    /* whose list that is */
     uint32_t local_limit; /* bytes of local memory per thread */

@@ -187,6 +187,11 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
     grid->cluster_count = grid->has_clusters ? grid->cta_count / lw_volume(grid->cluster) : grid->cta_count;
     grid->shared_bytes = (uint32_t)shared_bytes(program, config->shared_bytes);
     grid->dynamic_shared = config->shared_bytes;
+    grid->reserved_shared = 0;
+    if (program->reserves_shared) {
+        grid->reserved_shared = LW_SHARED_RESERVED;
+        grid->shared_bytes = (grid->shared_bytes + 15) / 16 * 16 + LW_SHARED_RESERVED; /* aligned for any access */
+    }
     grid->local_limit = local_limit(program, context->stack_limit);
     grid->cooperative = config->cooperative;
     grid->strict = config->strict;

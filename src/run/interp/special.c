@@ -72,21 +72,34 @@ SAME(globaltimer, nanoseconds(gang, CLOCK_REALTIME))
 SAME(globaltimer_lo, (uint32_t)nanoseconds(gang, CLOCK_REALTIME))
 SAME(globaltimer_hi, nanoseconds(gang, CLOCK_REALTIME) >> 32)
 
+/* Behind what the kernel and the launch want. */
+static uint64_t reserved_begin(const lw_gang *gang) {
+    return gang->cta->shared_bytes - gang->cta->grid->reserved_shared;
+}
+
 /* In the units that shared memory is given out in (manual sections 10.31 and 10.33). */
 static uint64_t shared_given(const lw_gang *gang) {
     const uint64_t unit = gang->cta->program->shared_unit;
-    return (gang->cta->shared_bytes + unit - 1) / unit * unit;
+    const uint64_t bytes = reserved_begin(gang);
+    return (bytes + unit - 1) / unit * unit;
+}
+/* What is static in units of 16 bytes, dynamic as it was asked for, and what is reserved: so an H200. */
+static uint64_t shared_in_all(const lw_gang *gang) {
+    const uint64_t fixed = (gang->cta->program->shared_bytes + 15) / 16 * 16;
+    return fixed + gang->cta->grid->dynamic_shared + LW_SHARED_RESERVED;
 }
 SAME(total_smem_size, shared_given(gang))
-SAME(aggr_smem_size, shared_given(gang))
+SAME(aggr_smem_size, shared_in_all(gang))
 SAME(dynamic_smem_size, gang->cta->grid->dynamic_shared)
 
-/* No shared memory is reserved for the system. */
-SAME(reserved_smem_offset_begin, 0)
-SAME(reserved_smem_offset_end, 0)
-SAME(reserved_smem_offset_cap, 0)
-SAME(reserved_smem_offset_0, 0)
-SAME(reserved_smem_offset_1, 0)
+/* What is reserved for the system. A GPU has it in front of all shared memory, here it lies behind that of programs
+ * that ask where it is: CUDA's headers have groups of several warps meet in its second part. An H200 has both parts at
+ * its beginning, 288 bytes. */
+SAME(reserved_smem_offset_begin, reserved_begin(gang))
+SAME(reserved_smem_offset_end, reserved_begin(gang) + 288)
+SAME(reserved_smem_offset_cap, gang->cta->grid->reserved_shared)
+SAME(reserved_smem_offset_0, reserved_begin(gang))
+SAME(reserved_smem_offset_1, reserved_begin(gang))
 SAME(current_graph_exec, 0)
 
 /* Nothing is counted. */
