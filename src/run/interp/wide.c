@@ -1,4 +1,4 @@
-/* wide.c: 16 bytes at a time, for who must not see half of them. */
+/* wide.c: up to 16 bytes at a time, for who must not see half of them. */
 #include "run/interp/wide.h"
 
 #include "run/interp/address.h"
@@ -66,20 +66,62 @@ bool lw_wide_swap(void *place, lw_wide *old, lw_wide new) {
 
 /* ---- The steps ---------------------------------------------------------------------------------------------- */
 
-/* For each lane and each of its elements, which may be far apart on the host. A load may write to the register that the
- * addresses come from. */
+/* Up to 16 bytes, aligned to their number. */
+LW_RACY static lw_wide load_piece(void *place, uint32_t bytes) {
+    switch (bytes) {
+    case 2: return __atomic_load_n((lw_any16 *)place, __ATOMIC_RELAXED);
+    case 4: return __atomic_load_n((lw_any32 *)place, __ATOMIC_RELAXED);
+    case 8: return __atomic_load_n((lw_any64 *)place, __ATOMIC_RELAXED);
+    default: return lw_wide_load(place);
+    }
+}
+
+LW_RACY static void store_piece(void *place, uint32_t bytes, lw_wide value) {
+    switch (bytes) {
+    case 2: __atomic_store_n((lw_any16 *)place, (uint16_t)value, __ATOMIC_RELAXED); break;
+    case 4: __atomic_store_n((lw_any32 *)place, (uint32_t)value, __ATOMIC_RELAXED); break;
+    case 8: __atomic_store_n((lw_any64 *)place, (uint64_t)value, __ATOMIC_RELAXED); break;
+    default: lw_wide_store(place, value);
+    }
+}
+
+/* An element of 1 to 8 bytes, extended to its register. */
+static void put_element(const lw_gang *gang, lw_memory_form form, uint32_t slot, uint32_t lane, uint64_t value) {
+    const uint32_t unused = 64 - (8u << form.size);
+    value <<= unused;
+    value = form.is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused;
+    if (form.slot == 1) LW_SLOT(gang, lw_any16, slot)[lane] = (uint16_t)value;
+    else if (form.slot == 2) LW_SLOT(gang, lw_any32, slot)[lane] = (uint32_t)value;
+    else LW_SLOT(gang, lw_any64, slot)[lane] = value;
+}
+
+static uint64_t get_element(const lw_gang *gang, lw_memory_form form, uint32_t slot, uint32_t lane) {
+    const uint64_t value = form.slot == 1   ? LW_SLOT(gang, lw_any16, slot)[lane]
+                           : form.slot == 2 ? LW_SLOT(gang, lw_any32, slot)[lane]
+                                            : LW_SLOT(gang, lw_any64, slot)[lane];
+    return value & UINT64_MAX >> (64 - (8u << form.size));
+}
+
+/* For each lane and each piece of its vector: what is further apart may be so on the host. A load may write to the
+ * register that the addresses come from. */
 static const lw_op *access_each(lw_gang *gang, const lw_op *op, lw_access access) {
     const lw_memory_form form = lw_memory_unpack(op->c);
+    const uint32_t all = 1u << (form.vector + form.size), bytes = all < 16 ? all : 16, count = bytes >> form.size;
     uint64_t addresses[LW_GANG_LANES];
     if (!lw_address_check(gang, op, access)) return NULL;
     LW_FOR_LANES(lane, gang->mask) addresses[lane] = lw_address_of(gang, op, lane);
-    for (uint32_t k = 0; k < 1u << form.vector; k += 2) {
+    for (uint32_t k = 0; k < 1u << form.vector; k += count) {
         const uint32_t *slots = gang->frame->code->slots + op->d + k;
         lw_address_hosts(gang, op, addresses, k);
         LW_FOR_LANES(lane, gang->mask) {
             void *place = (void *)(uintptr_t)gang->address[lane];
-            if (access == LW_ACCESS_load) lw_wide_put(gang, slots, lane, lw_wide_load(place));
-            else lw_wide_store(place, lw_wide_get(gang, slots, lane));
+            lw_wide value = access == LW_ACCESS_load ? load_piece(place, bytes) : 0;
+            for (uint32_t e = 0; e < count; e++) {
+                const uint32_t shift = e * (8u << form.size);
+                if (access == LW_ACCESS_load) put_element(gang, form, slots[e], lane, (uint64_t)(value >> shift));
+                else value |= (lw_wide)get_element(gang, form, slots[e], lane) << shift;
+            }
+            if (access != LW_ACCESS_load) store_piece(place, bytes, value);
         }
     }
     return op + 1;

@@ -33,7 +33,9 @@ static inline void lw_wide_put(const lw_gang *gang, const uint32_t slots[2], uin
     LW_SLOT(gang, uint64_t, slots[1])[lane] = (uint64_t)(value >> 64);
 }
 
-/* ld and st of elements of 16 bytes that others may access at the same time. */
+/* ld and st of elements of 16 bytes, and of vectors, that others may access at the same time. The manual has the
+ * elements of a vector in any order (8.2.2), but GPUs move up to 16 bytes together, and CUB's tiles of scans, a value
+ * and what it is in one vector, need it. */
 lw_step lw_wide_ld, lw_wide_st;
 
 #endif

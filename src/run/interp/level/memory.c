@@ -519,7 +519,7 @@ __attribute__((noinline)) static const lw_op *load_by_look(lw_gang *gang, const 
     const lw_reach *reach;
     uintptr_t host = 0; /* GCC does not see that a reach comes with one */
     const lw_op *next = op + 1;
-    if (LW_UNLIKELY(form.is_wide && form.is_volatile)) next = lw_wide_ld(gang, op);
+    if (LW_UNLIKELY(form.vector && form.is_volatile)) next = lw_wide_ld(gang, op);
     else if (LW_UNLIKELY(!(reach = find_reach(gang, op, form, &room, &host))))
         next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
     else if (LW_LIKELY(!form.vector)) load(gang, reach, gang->regs + op->d, host, 1);
@@ -567,7 +567,7 @@ const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     lw_reach room;
     uintptr_t host = 0; /* GCC does not see that a reach comes with one */
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
-    if (LW_UNLIKELY(form.is_wide && form.is_volatile)) return lw_wide_st(gang, op);
+    if (LW_UNLIKELY(form.vector && form.is_volatile)) return lw_wide_st(gang, op);
     const lw_reach *reach = find_reach(gang, op, form, &room, &host);
     if (LW_UNLIKELY(!reach || reach->read_only || form.is_const)) /* refused by address.c */
         return move_slowly(gang, op, LW_ACCESS_store, store, constant);
