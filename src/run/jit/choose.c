@@ -1,8 +1,8 @@
 /* choose.c: which functions of a program are compiled.
  *
- * All of them, in most programs. Where there is more than LLVM takes a while for, as in kernels that have a whole
- * runtime in them, those that are nearest to the entry, by calls and by addresses that they take: what is farther away
- * is most often never called. The interpreter executes the others. */
+ * All of them, in most programs, but for those that are too large by themselves. Where there is more than LLVM takes a
+ * while for, as in kernels that have a whole runtime in them, those that are nearest to the entry, by calls and by
+ * addresses that they take: what is farther away is most often never called. The interpreter executes the others. */
 #include "run/jit/unit.h"
 
 #include <stdlib.h>
@@ -33,12 +33,13 @@ static void add_named(choice *c, const lw_code *code) {
         if (code->registers[v].is_const) add_address(c, code->registers[v].value);
 }
 
-/* The entry, then nearest first. One that does not fit any more leaves room for smaller ones. */
+/* The entry, then nearest first. One that does not fit any more leaves room for smaller ones, and so does one that is
+ * too large in any case. */
 static void choose(choice *c) {
     add(c, c->program->entry_index);
     for (uint32_t next = 0; next < c->count; next++) {
         const lw_code *code = c->program->functions[c->queue[next]];
-        if (!next || c->operations + code->op_count <= LW_NEAR_OPS) {
+        if (!lw_unit_is_large(code) && (!next || c->operations + code->op_count <= LW_NEAR_OPS)) {
             c->operations += code->op_count;
             c->chosen[code->index] = true;
         }
@@ -46,9 +47,11 @@ static void choose(choice *c) {
     }
 }
 
+/* Of functions that can be compiled. */
 static uint64_t all_operations(const lw_program *program) {
     uint64_t operations = 0;
-    for (uint32_t i = 0; i < program->code_count; i++) operations += program->functions[i]->op_count;
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (!lw_unit_is_large(program->functions[i])) operations += program->functions[i]->op_count;
     return operations;
 }
 

@@ -7,7 +7,7 @@
 #include "base/special_id.h"
 #include "run/interp/link/link.h"
 
-enum { MOST = 32 }; /* a quarter of a first-level cache, if all have 64 bits */
+enum { MOST = 32 }; /* as much as a first-level cache holds, if all have 64 bits */
 
 typedef struct lw_steadies {
     const lw_program *program;
