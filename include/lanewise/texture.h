@@ -136,8 +136,8 @@ typedef enum lw_texture_kind {
  * view     copied; NULL: the whole image
  * sampler  copied; NULL: all 0
  * texture  gets the handle, which is never 0
- * fails    LW_BAD_ARGUMENT: something that is none, or does not fit together: linear filtering of texels that are read
- *          as integers, normalised coordinates with LW_IMAGE_LINEAR, sRGB of anything but u8; LW_NO_MEMORY
+ * fails    LW_BAD_ARGUMENT: something that is none, or does not fit together: 32-bit integers that are read as floats,
+ *          normalised coordinates with LW_IMAGE_LINEAR, sRGB of anything but u8; LW_NO_MEMORY
  * owner    the context, until lw_texture_free */
 LW_CHECKED lw_texture_new(lw_context *context, const lw_image *image, const lw_image_view *view,
                           const lw_sampler *sampler, uint64_t *texture);

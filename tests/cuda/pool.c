@@ -52,6 +52,8 @@ static void standard(CUstream stream) {
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &(uint64_t){0}));
     EXPECT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) == 0);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &(uint64_t){1}));
+    EXPECT(cuMemAllocAsync(&at, (size_t)1 << 50, stream) != CUDA_SUCCESS); /* what nobody got was never in use */
+    EXPECT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) == 0);
     OK(cuMemPoolTrimTo(pool, 0));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(pool));
     OK(cuMemAllocAsync(&at, 100, stream));

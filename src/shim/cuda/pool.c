@@ -276,10 +276,16 @@ static CUresult charge(CUmemoryPool pool, uint64_t bytes) {
     pthread_mutex_lock(&lock);
     const bool good = !pool->most || (bytes <= pool->most && pool->used <= pool->most - bytes);
     if (good) pool->used += bytes;
-    if (good && pool->used > pool->used_high) pool->used_high = pool->used;
-    if (good && pool->used > pool->used_peak) pool->used_peak = pool->used;
     pthread_mutex_unlock(&lock);
     return good ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* What was charged is there. */
+static void settle_charge(CUmemoryPool pool) {
+    pthread_mutex_lock(&lock);
+    if (pool->used > pool->used_high) pool->used_high = pool->used;
+    if (pool->used > pool->used_peak) pool->used_peak = pool->used;
+    pthread_mutex_unlock(&lock);
 }
 
 static void discharge(CUmemoryPool pool, uint64_t bytes) {
@@ -317,6 +323,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, 
         lw_cu_let_go(&pool->object);
         return result;
     }
+    settle_charge(pool);
     *address = made->address;
     return CUDA_SUCCESS;
 }

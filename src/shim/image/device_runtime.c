@@ -66,7 +66,7 @@ typedef struct device_function {
     "ld.param.b32 %r0, [d];\nsetp.ne.u32 %p0, %r0, 3;\nsetp.ne.and.u32 %p0, %r0, 4, %p0;\n@!%p0 bra GOOD;\n" \
     RESULT("21") \
     "GOOD:\nld.param.b64 %d0, [a];\nld.param.b64 %d1, [b];\nld.param.b64 %d2, [c];\n" \
-    EACH("add.u64 %d4, %d1, %d3;\nld.u8 %r0, [%d4];\nadd.u64 %d4, %d0, " "%d3;\nst.u8 [%d4], %r0;\n")
+    EACH("add.u64 %d4, %d1, %d3;\nld.u8 %r0, [%d4];\nadd.u64 %d4, %d0, %d3;\nst.u8 [%d4], %r0;\n")
 #define FILL \
     "ld.param.b64 %d0, [a];\nld.param.b32 %r0, [b];\nld.param.b64 %d2, [c];\n" \
     EACH("add.u64 %d4, %d0, %d3;\nst.u8 [%d4], %r0;\n")
