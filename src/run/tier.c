@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { INTERP, COMPILED, CODES };
 
@@ -37,6 +38,7 @@ struct lw_tiers {
     pthread_cond_t work, done;
     lw_tier *first, **last, *now; /* what waits, and what is compiled */
     pthread_t thread;
+    pid_t process; /* whose thread it is: the child of a fork has none */
     bool started, ending;
     const lw_level *level;
     uint64_t hot;
@@ -175,11 +177,15 @@ static void *compiler(void *argument) {
     return NULL;
 }
 
-/* With the lock held. LLVM goes down deep where a program does, whatever the process gives its threads. */
+static bool has_thread(const lw_tiers *tiers) { return tiers->started && tiers->process == getpid(); }
+
+/* With the lock held. LLVM goes down deep where a program does, whatever the process gives its threads. False: there is
+ * none, as in the child of a fork, where what the thread waits by cannot be used again. */
 static bool start(lw_tiers *tiers) {
     enum { STACK = 8 << 20 };
-    if (!tiers->started) tiers->started = lw_thread_start(&tiers->thread, compiler, tiers, STACK);
-    return tiers->started;
+    if (tiers->started) return has_thread(tiers);
+    tiers->process = getpid();
+    return tiers->started = lw_thread_start(&tiers->thread, compiler, tiers, STACK);
 }
 
 /* Has a program compiled that is cold. False: there is no thread for it. */
@@ -252,10 +258,12 @@ void lw_tiers_free(lw_tiers *tiers) {
     tiers->ending = true;
     pthread_cond_signal(&tiers->work);
     pthread_mutex_unlock(&tiers->lock);
-    if (tiers->started) pthread_join(tiers->thread, NULL);
-    pthread_cond_destroy(&tiers->done);
-    pthread_cond_destroy(&tiers->work);
-    pthread_mutex_destroy(&tiers->lock);
+    if (has_thread(tiers)) pthread_join(tiers->thread, NULL);
+    if (!tiers->started || has_thread(tiers)) { /* else who waits there is in another process, and stays */
+        pthread_cond_destroy(&tiers->done);
+        pthread_cond_destroy(&tiers->work);
+        pthread_mutex_destroy(&tiers->lock);
+    }
     free(tiers);
 }
 

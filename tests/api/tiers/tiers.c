@@ -467,6 +467,25 @@ static void who_waits_for_code_is_stopped(void **state) {
     lw_context_free(context);
 }
 
+/* The child of a fork has no thread that compiles: the launching thread does. It does not wait for what cannot come. */
+static void a_child_compiles_by_itself(void **state) {
+    (void)state;
+    int status;
+    assert_int_equal(setenv("LANEWISE_ENGINE", "jit", 1), 0);
+    set_stub(false, false, 0);
+    lw_context *context = new_context(1);
+    lw_module *module = load(context, HEAD KERNEL("before") KERNEL("after"));
+    assert_int_equal(launch_short(context, get_kernel(module, "before")).jit_ctas, SHORT);
+    const pid_t child = fork();
+    if (!child) {
+        alarm(60); /* else it would wait for ever */
+        _exit(launch_short(context, get_kernel(module, "after")).jit_ctas != SHORT);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    lw_context_free(context);
+}
+
 int main(void) {
     open_stub();
     pid_t child = fork(); /* before there are threads */
@@ -488,6 +507,7 @@ int main(void) {
         cmocka_unit_test(many_contexts_compile_at_once),
         cmocka_unit_test(many_threads_share_a_kernel),
         cmocka_unit_test(who_waits_for_code_is_stopped),
+        cmocka_unit_test(a_child_compiles_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
