@@ -1,9 +1,10 @@
 /* replay.c: textures and surfaces as a GPU has them: kernels of cases.h through the library, against what record.c
  * recorded.
  *
- *     replay FILE [STEP]     prints the cases that differ; exits with 1 if there are any. Of STEP cases one is looked
- * at replay FILE shorten    prints the file anew: a piece that is equal without the digits of its lanes, another one
- * with the number of those that are */
+ *     replay FILE [STEP]    prints the cases that differ; exits with 1 if there are any. One of STEP is looked at
+ *     replay FILE shorten   prints the file anew
+ *
+ * Shortened, a piece that is equal has no digits of its lanes, and another one has the number of those that are. */
 #include "cases.h"
 #include "lanewise/texture.h"
 

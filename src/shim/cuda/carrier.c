@@ -163,6 +163,18 @@ static void *carry(void *unused) {
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------- */
 
+/* Where there are no carriers: does the first operation of a queue, or what others have, since it may wait for that. */
+static void be_carrier(queue *of) {
+    bool polls;
+    queue *ready = of->later ? find_ready(NULL, &polls) : of;
+    if (ready) {
+        do_first(ready);
+        return;
+    }
+    nap();
+    try_again();
+}
+
 /* Gets a point that is not reached nearer: does what is next on the way to it, or waits until somebody else has. */
 static void help(const lw_cu_point *point) {
     queue *of = point->queue, *before;
@@ -174,8 +186,8 @@ static void help(const lw_cu_point *point) {
         return;
     }
     if (!of->runs) lw_cu_ring();
-    if (is_free && !all.carriers) { /* the system gives no threads */
-        do_first(of);
+    if (!of->runs && !all.carriers) { /* the system gives no threads */
+        be_carrier(of);
         return;
     }
     all.waiting++;
