@@ -116,8 +116,6 @@ lw_shape lw_shape_meet(const lw_shape *a, const lw_shape *b) {
     return with_known(as, known_both(known_of(&as), known_of(&bs)));
 }
 
-void lw_shape_forget_bits(lw_shape *a) { a->zeros = ~ones_of(a->bits), a->ones = 0; }
-
 void lw_shape_forget_high_bits(lw_shape *a) {
     const uint64_t below = ones_of(lowest(~(a->zeros | a->ones)));
     a->ones &= below;

@@ -40,8 +40,7 @@ void lw_shape_span(const lw_shape *shape, uint32_t run, int64_t *least, int64_t 
 lw_shape lw_shape_within(const lw_shape *a, uint32_t run);
 /* What both are. */
 lw_shape lw_shape_meet(const lw_shape *a, const lw_shape *b);
-/* Nothing is known of its bases any more; nothing above the lowest bit that is not known. */
-void lw_shape_forget_bits(lw_shape *a);
+/* Nothing is known of its bases any more above the lowest bit that is not known. */
 void lw_shape_forget_high_bits(lw_shape *a);
 /* No lane of a run of 1 << run lanes wraps: all have base + steps as numbers, signed or not. */
 bool lw_shape_is_exact(const lw_shape *a, uint32_t run);

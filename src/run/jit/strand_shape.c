@@ -144,21 +144,23 @@ static bool set_shape(lw_strand *s, uint32_t reg, const lw_shape *with) {
     return shape->kind != before.kind || shape->run != before.run || loses;
 }
 
-/* Of what a register may have where the function is entered no bit is known. True: that is new. */
-static bool forget_entering(lw_strand *s) {
+/* What a register has where the function is entered: what a caller gave, or 0, which no other row is. Lanes that go on
+ * behind a barrier have it still, and nobody looks there whether it is a row. True: that is new. */
+static bool meet_entering(lw_strand *s) {
+    const lw_code *code = s->u->code;
     bool changed = false;
+    for (uint32_t k = 0; k < code->param_count; k++)
+        if (!code->params[k].in_memory) changed |= lw_strand_forget_shape(s, code->params[k].to);
     LW_EACH_IN(lw_unit_live(s->u, s->u->block_at[0]), s->u->words, reg) {
-        lw_shape *shape = &s->shapes[reg], before = *shape;
-        if (shape->kind != LW_SHAPE_row) continue;
-        lw_shape_forget_bits(shape);
-        changed |= shape->zeros != before.zeros || shape->ones != before.ones;
+        const lw_shape alike = lw_shape_alike_in(lw_unit_bits(s->u, reg), LW_WARP_BITS);
+        if (s->shapes[reg].kind != LW_SHAPE_unseen) changed |= set_shape(s, reg, &alike);
     }
     return changed;
 }
 
 void lw_strand_find_shapes(lw_strand *s) {
     for (bool changed = true; changed;) {
-        changed = forget_entering(s);
+        changed = meet_entering(s);
         for (uint32_t n = 0; n < s->u->count; n++) {
             LW_EACH_WRITTEN(s->u->code, lw_unit_op(s->u, n), at) {
                 const lw_shape shape = shape_of(s, n, *at);
