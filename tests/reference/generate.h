@@ -40,6 +40,7 @@ void gen_tables_free(gen_tables *tables);
  * bulk.py have models of their own. So has clusterlaunchcontrol, whose answers are told to such an object and depend on
  * how many workers there are: tests/ptx/cluster/run_cancel.ptx. Matrices have tools/silicon/model_matrix.py and
  * wgmmas.py, tensor maps tensors.py beside it; what textures and surfaces look at is made by the host: tests/texture.
+ * So are the objects of multimem: tests/cuda/multicast.c.
  */
 bool gen_is_apart(const lw_form *form);
 

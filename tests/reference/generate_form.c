@@ -29,6 +29,7 @@ bool gen_is_apart(const lw_form *form) {
         "fence.proxy.tensormap::generic.acquire",
         "clusterlaunchcontrol.",
         "tensormap.",
+        "multimem.",
         "mma.",
         "wmma.",
         "wgmma.",
