@@ -431,9 +431,15 @@ static void the_process_ends_behind_the_compiler(void **state) {
 
 /* ---- Ends of waiting ---- */
 
-static void *stop_when_begun(void *context) {
-    wait_for(&the_stub->begun, 1);
-    lw_context_stop(context);
+typedef struct stopper {
+    lw_context *context;
+    atomic_bool done;
+} stopper;
+
+/* A stop ends what runs at that moment: nobody knows when the launch does. */
+static void *stop_until_done(void *user) {
+    stopper *s = user;
+    for (; !s->done; sched_yield()) lw_context_stop(s->context);
     return NULL;
 }
 
@@ -454,11 +460,13 @@ static void who_waits_for_code_is_stopped(void **state) {
     assert_true(lw_tiers_compiling(context->tiers));
     assert_int_equal(look_at(&the_stub->ended), 0);
 
-    pthread_t stopper;
+    pthread_t thread;
+    stopper stops = {.context = context};
     config.time_limit = 0;
-    assert_int_equal(pthread_create(&stopper, NULL, stop_when_begun, context), 0);
+    assert_int_equal(pthread_create(&thread, NULL, stop_until_done, &stops), 0);
     assert_int_equal(lw_launch(kernel, &config, (void *[]){&buffer, &rounds, &flag, &from}, NULL), LW_STOPPED);
-    assert_int_equal(pthread_join(stopper, NULL), 0);
+    stops.done = true;
+    assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(look_at(&the_stub->ended), 0);
 
     release();
