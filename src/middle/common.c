@@ -106,8 +106,7 @@ uint32_t lw_lower_common_transfers(const lw_lower *l, lw_transfer *transfers) {
     return l->ptx->common.count;
 }
 
-/* ---- Arrays of unknown size ---------------------------------------------------------------------------------------
- */
+/* ---- Arrays of unknown size -------------------------------------------------------------------------------------- */
 
 /* The last argument, where it is an array for such a parameter; NULL: there is none, or it was left away. */
 const lw_operand *lw_lower_open_argument(const lw_function *shape, const lw_operand *arguments) {

@@ -165,8 +165,7 @@ void lw_lower_tex(lw_lower *l, const lw_instruction *i) {
     write_results(l, &found, d);
 }
 
-/* ---- txq, suq, istypep ---------------------------------------------------------------------------------------------
- */
+/* ---- txq, suq, istypep ------------------------------------------------------------------------------------------- */
 
 void lw_lower_txq(lw_lower *l, const lw_instruction *i) {
     const lw_operand *address = &i->operands[1];
@@ -191,8 +190,7 @@ void lw_lower_istypep(lw_lower *l, const lw_instruction *i) {
     op->d = d, op->a = a, op->imm = kinds[i->match->type];
 }
 
-/* ---- suld, sust, sured ---------------------------------------------------------------------------------------------
- */
+/* ---- suld, sust, sured ------------------------------------------------------------------------------------------- */
 
 static void take_surface(lw_lower *l, lw_listed *to, const lw_instruction *i, const lw_operand *address) {
     const lw_modes *mode = &i->match->mode;

@@ -11,8 +11,7 @@ const lw_texel_row lw_texels[] = {
     [LW_TEXEL_f16] = {2, true, true, "f16"},   [LW_TEXEL_f32] = {4, true, true, "f32"},
 };
 
-/* ---- Kinds ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Kinds ------------------------------------------------------------------------------------------------------- */
 
 typedef struct shape { /* which members a kind has */
     bool height, depth, layers, cube, samples, levels, pitch;
@@ -38,8 +37,7 @@ bool lw_image_is_layered(const lw_image *image) { return shape_of(image)->layers
 bool lw_image_is_cube(const lw_image *image) { return shape_of(image)->cube; }
 bool lw_image_is_multisample(const lw_image *image) { return shape_of(image)->samples; }
 
-/* ---- What makes sense ----------------------------------------------------------------------------------------------
- */
+/* ---- What makes sense -------------------------------------------------------------------------------------------- */
 
 static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
 static bool is_extent(bool has, uint32_t n) { return has ? n >= 1 && n <= EXTENT_MOST : n <= 1; }
@@ -89,8 +87,7 @@ bool lw_image_is_good(const lw_image *image) {
     return shape->pitch ? image->pitch >= (uint64_t)image->width * lw_image_texel_bytes(image) : !image->pitch;
 }
 
-/* ---- Where levels are ----------------------------------------------------------------------------------------------
- */
+/* ---- Where levels are -------------------------------------------------------------------------------------------- */
 
 static uint32_t halved(uint32_t extent, uint32_t level) { return at_least_one(level < 32 ? extent >> level : 0); }
 

@@ -36,8 +36,7 @@ uint32_t lw_request_sectors(const lw_request *request, uint32_t *bytes);
  * more than a word a lane, so many lanes go together as have 128 bytes. *least gets the rounds without conflicts. */
 uint32_t lw_request_rounds(const lw_request *request, uint32_t *least);
 
-/* ---- Profiles: interp/profile.c -----------------------------------------------------------------------------------
- */
+/* ---- Profiles: interp/profile.c ---------------------------------------------------------------------------------- */
 
 typedef enum lw_profile_kind { LW_PROFILE_load, LW_PROFILE_store, LW_PROFILE_atomic } lw_profile_kind;
 

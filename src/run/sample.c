@@ -4,8 +4,7 @@
 
 #include "lanewise/lane/convert_half.h"
 
-/* ---- Operands ------------------------------------------------------------------------------------------------------
- */
+/* ---- Operands ---------------------------------------------------------------------------------------------------- */
 
 typedef struct lookup {
     lw_spot spot;
@@ -37,8 +36,7 @@ static lookup understand(lw_texture_form form, const uint32_t *operands) {
     return l;
 }
 
-/* ---- Results -------------------------------------------------------------------------------------------------------
- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static void give(lw_texture_form form, const uint32_t values[4], uint32_t *results) {
     if (form.result < LW_RESULT_f16) {

@@ -14,8 +14,7 @@ typedef struct lw_sampled {
 /* A lookup, of operands in the order of lw_texture_form, into form.results words. */
 void lw_sample(const lw_sampled *sampled, lw_texture_form form, const uint32_t *operands, uint32_t *results);
 
-/* ---- Coordinates: sample_place.c ----------------------------------------------------------------------------------
- */
+/* ---- Coordinates: sample_place.c --------------------------------------------------------------------------------- */
 
 enum { LW_TAPS = 16 };
 
@@ -51,14 +50,12 @@ void lw_sample_gather(const lw_sampled *sampled, lw_texture_form form, const lw_
 /* The face of a cube that a direction meets, and where: c[0] and c[1] become coordinates of it, from 0 to 1. */
 uint32_t lw_sample_face(float c[3]);
 
-/* ---- Levels: sample_level.c ----------------------------------------------------------------------------------------
- */
+/* ---- Levels: sample_level.c -------------------------------------------------------------------------------------- */
 
 /* The level, in 256ths: of lw_texture_form.lookup by `lod`, or by derivatives (of x, then of y). */
 uint32_t lw_sample_level(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, const uint32_t *lod);
 
-/* ---- Texels: texel.c -----------------------------------------------------------------------------------------------
- */
+/* ---- Texels: texel.c --------------------------------------------------------------------------------------------- */
 
 /* Four components of taps together, as words of the type that the texture is read as. */
 void lw_texel_filter(const lw_sampled *sampled, const lw_taps *taps, uint32_t result[4]);

@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-/* ---- Numbers of ten bits ------------------------------------------------------------------------------------------
- */
+/* ---- Numbers of ten bits ----------------------------------------------------------------------------------------- */
 
 enum { FRACTION = 9 }; /* bits behind the leading one, of 52 */
 
@@ -45,8 +44,7 @@ static double in_texels(double x, uint32_t extent) {
     return copysign(cut((product >> 3) * power_of_two(last + of_extent)), x);
 }
 
-/* ---- How long -----------------------------------------------------------------------------------------------------
- */
+/* ---- How long ---------------------------------------------------------------------------------------------------- */
 
 typedef struct vector {
     double at[3];
@@ -95,8 +93,7 @@ static int32_t level_of(double length) {
     return exponent_of(length) * 256 + bits + larger[bits];
 }
 
-/* ---- Derivatives --------------------------------------------------------------------------------------------------
- */
+/* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
 /* What is no number is 0, also among the coordinates that a derivative leads to. */
 static float number(float x) { return isnan(x) || fabsf(x) < 0x1p-126f ? 0 : isinf(x) ? copysignf(0x1p120f, x) : x; }
@@ -109,8 +106,7 @@ static double between(float from, float derivative) {
     return fabs(first) < far_away ? second - first : far_away;
 }
 
-/* ---- Derivatives on cubes -----------------------------------------------------------------------------------------
- */
+/* ---- Derivatives on cubes ---------------------------------------------------------------------------------------- */
 
 /* Where a direction meets the plane of a face, from -1 to 1. */
 typedef struct place {
@@ -176,8 +172,7 @@ static double longest_on_cube(const lw_spot *spot, const float derivatives[6], u
     return longest_of(ways[0], ways[1]);
 }
 
-/* ---- The level ----------------------------------------------------------------------------------------------------
- */
+/* ---- The level --------------------------------------------------------------------------------------------------- */
 
 /* Derivatives of three coordinates are what is between two lookups. */
 static double longest(const lw_sampled *sampled, lw_texture_form form, const lw_spot *spot, const uint32_t *words) {

@@ -7,8 +7,7 @@
 #include <limits.h>
 #include <math.h>
 
-/* ---- How a texture is read -----------------------------------------------------------------------------------------
- */
+/* ---- How a texture is read --------------------------------------------------------------------------------------- */
 
 /* Of two channels only the first is, and alpha never. */
 static bool is_srgb(const lw_sampled *sampled, uint32_t component) {
@@ -86,8 +85,7 @@ uint32_t lw_texel_read(const lw_sampled *sampled, const char *texel, uint32_t co
     return lw_bits_f32_(unit(widened(value, t->type), t->type));
 }
 
-/* ---- Several together ----------------------------------------------------------------------------------------------
- */
+/* ---- Several together -------------------------------------------------------------------------------------------- */
 
 /* To this many bits, of which none is below 2^least, halves away from zero. */
 static double rounded(double value, int bits, int least) {

@@ -5,8 +5,7 @@
 #include "lanewise/texture.h"
 #include "run/run.h"
 
-/* ---- Images: image.c ----------------------------------------------------------------------------------------------
- */
+/* ---- Images: image.c --------------------------------------------------------------------------------------------- */
 
 enum { LW_LEVELS_MOST = 31 };
 
@@ -22,8 +21,7 @@ bool lw_image_is_layered(const lw_image *image);
 bool lw_image_is_cube(const lw_image *image);
 bool lw_image_is_multisample(const lw_image *image);
 
-/* ---- Textures: immutable once they are in the table ----------------------------------------------------------------
- */
+/* ---- Textures: immutable once they are in the table -------------------------------------------------------------- */
 
 extern const char *const lw_texture_kind_names[]; /* by lw_texture_kind */
 
@@ -45,8 +43,7 @@ typedef struct lw_texture {
 /* Whether image, view and sampler make one; NULL: yes, else what is wrong. Fills all that follows from them. */
 const char *lw_texture_complete(lw_texture *texture);
 
-/* ---- The table: handles are 20 bits of index and 12 that tell one from those that had the index before -------------
- */
+/* ---- The table: handles are 20 bits of index and 12 that tell one from those that had the index before ----------- */
 
 enum { LW_TEXTURE_CHUNK = 1024, LW_TEXTURE_CHUNKS = 1024 };
 

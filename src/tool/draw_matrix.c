@@ -86,8 +86,7 @@ static void put_remark(lw_text *out, const board *b) {
     lw_text_printf(out, "%u hold the same again", all - 1);
 }
 
-/* ---- Terminal: fields of a row side by side, as many as there is room for ------------------------------------------
- */
+/* ---- Terminal: fields of a row side by side, as many as there is room for ---------------------------------------- */
 
 static uint32_t width_of(const board *b) {
     uint32_t width = 0;
@@ -144,8 +143,7 @@ void lw_draw_matrices(lw_text *out, const lw_match *match, const char *title) {
         }
 }
 
-/* ---- SVG: a matrix below the other, a colour for each lane ----------------------------------------------------------
- */
+/* ---- SVG: a matrix below the other, a colour for each lane ------------------------------------------------------- */
 
 enum { LEFT = 46, TOP = 56, FIELD = 92, LINE = 24, TITLE = 34, GAP = 30 };
 

@@ -92,8 +92,7 @@ static void read_origins(lw_profiled *seen) {
     }
 }
 
-/* ---- What they did ------------------------------------------------------------------------------------------------
- */
+/* ---- What they did ----------------------------------------------------------------------------------------------- */
 
 typedef struct places { /* a line and what it comes from */
     lw_profile_line *line, *origin;
@@ -169,8 +168,7 @@ void lw_profile_find_lines(lw_profiled *seen, const lw_origins *origins) {
     seen->roots = sort_hot(seen, seen->origins, seen->origin_count, &seen->root_count);
 }
 
-/* ---- In words -----------------------------------------------------------------------------------------------------
- */
+/* ---- In words ---------------------------------------------------------------------------------------------------- */
 
 const char *const lw_profile_kind_words[] = {
     [LW_PROFILE_load] = "load", [LW_PROFILE_store] = "store", [LW_PROFILE_atomic] = "atomic"};

@@ -1,8 +1,7 @@
 /* profile_html.c: a profile as one page that needs no other: the texts, and beside each line what it did. */
 #include "tool/profile.h"
 
-/* ---- Any bytes as text of a page -----------------------------------------------------------------------------------
- */
+/* ---- Any bytes as text of a page --------------------------------------------------------------------------------- */
 
 /* The bytes of the character of UTF-8 that begins here; 0: none does. */
 static uint32_t character_size(const unsigned char *at, uint32_t left) {
@@ -32,8 +31,7 @@ static void put_escaped(lw_text *out, const char *text, uint32_t size) {
 
 static void put_string(lw_text *out, const char *text) { put_escaped(out, text, (uint32_t)strlen(text)); }
 
-/* ---- The page ------------------------------------------------------------------------------------------------------
- */
+/* ---- The page ---------------------------------------------------------------------------------------------------- */
 
 static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Profile of ";
 static const char style[] = "</title>\n<style>\n"

@@ -121,8 +121,7 @@ static void what_does_not_fit_together(void **state) {
     lw_context_free(context);
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 #define READS \
     HEAD ".global .texref ref;\n.global .u32 number;\n" \
@@ -330,8 +329,7 @@ static void accesses_wider_than_texels(void **state) {
     lw_context_free(context);
 }
 
-/* ---- Rows longer than a GPU's -------------------------------------------------------------------------------------
- */
+/* ---- Rows longer than a GPU's ------------------------------------------------------------------------------------ */
 
 #define LONG_ROWS \
     HEAD ".visible .entry flat(.param .u64 t, .param .f32 x, .param .u64 out)\n{ .reg .u64 %o, %t; .reg .f32 %x, " \

@@ -13,8 +13,7 @@ static inline number limited(number a, unsigned width) {
 static inline number smaller(number a, number b) { return a < b ? a : b; }
 static inline number larger(number a, number b) { return a > b ? a : b; }
 
-/* ---- Limited sums --------------------------------------------------------------------------------------------------
- */
+/* ---- Limited sums ------------------------------------------------------------------------------------------------ */
 
 static inline int32_t add_sat(int32_t a, int32_t b) { return (int32_t)limited((number)a + b, 32); }
 static inline int32_t sub_sat(int32_t a, int32_t b) { return (int32_t)limited((number)a - b, 32); }

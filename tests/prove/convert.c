@@ -94,8 +94,7 @@ TO_S8(SATURATE, s64, int64_t, 64, true)
 TO_S16(SATURATE, s64, int64_t, 64, true)
 TO_S32(SATURATE, s64, int64_t, 64, true)
 
-/* ---- Two numbers and a word ----------------------------------------------------------------------------------------
- */
+/* ---- Two numbers and a word -------------------------------------------------------------------------------------- */
 
 /* b in the lowest bits, a above it, and above both the lowest bits of c; pairs that fill a word take no c. */
 static inline uint32_t packed(int32_t a, int32_t b, uint32_t c, unsigned width, bool is_signed) {

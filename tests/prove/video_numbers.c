@@ -2,8 +2,7 @@
  * sm_90 was seen to do (docs/decisions/0004-two-semantics.md). */
 #include "video.h"
 
-/* ---- What is selected ----------------------------------------------------------------------------------------------
- */
+/* ---- What is selected -------------------------------------------------------------------------------------------- */
 
 /* On its own, and from then on taken as the functions have it: a solver sees one sum in both sides, and not two that it
  * has to find equal. */
@@ -20,8 +19,7 @@ WHERE(lw_video_a_, selects_a, uint32_t, uint32_t)
 PROVE(lw_video_b_, part_of_b, int64_t, uint32_t, uint32_t)
 WHERE(lw_video_b_, selects_b, uint32_t, uint32_t)
 
-/* ---- What is combined, and the steps behind it ---------------------------------------------------------------------
- */
+/* ---- What is combined, and the steps behind it ------------------------------------------------------------------- */
 
 typedef enum operation { VADD, VSUB, VABSDIFF, VMIN, VMAX, VSET } operation;
 
@@ -107,8 +105,7 @@ static inline uint32_t sm_90(operation op, uint32_t a, uint32_t b, uint32_t c, u
     return optMerge(dsel, dsel == LW_VIDEO_h1 ? word >> 16 : word, c); /* the high half goes into .h1 */
 }
 
-/* ---- The spellings that the syntax allows --------------------------------------------------------------------------
- */
+/* ---- The spellings that the syntax allows ------------------------------------------------------------------------ */
 
 enum {
     ALL = (1 << 19) - 1,

@@ -74,8 +74,7 @@ static bool has(lw_cache *cache, char digit, const char *text) {
     return same;
 }
 
-/* ---- Digests ------------------------------------------------------------------------------------------------------
- */
+/* ---- Digests ----------------------------------------------------------------------------------------------------- */
 
 static void assert_digest(const lw_span *spans, size_t count, const char *want) {
     uint8_t digest[LW_DIGEST_BYTES];
@@ -108,8 +107,7 @@ static void digests(void **state) {
             assert_digest((lw_span[]){{bytes, cut}, {bytes + cut, cases[k].size - cut}}, 2, cases[k].want);
 }
 
-/* ---- Files --------------------------------------------------------------------------------------------------------
- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static void what_was_kept_is_there(void **state) {
     (void)state;
@@ -193,8 +191,7 @@ static void broken_files(void **state) {
     lw_cache_free(cache);
 }
 
-/* ---- Whose it is --------------------------------------------------------------------------------------------------
- */
+/* ---- Whose it is ------------------------------------------------------------------------------------------------- */
 
 static void others_may_write(void **state) {
     (void)state;
@@ -347,8 +344,7 @@ static void in_the_home_of_somebody_else(void **state) {
     lw_cache_free(cache);
 }
 
-/* ---- How much -----------------------------------------------------------------------------------------------------
- */
+/* ---- How much ---------------------------------------------------------------------------------------------------- */
 
 static void set_age(char digit, time_t seconds) {
     const lw_cache_key key = key_of(digit);
@@ -431,8 +427,7 @@ static void files_may_be_small_only(void **state) {
     assert_int_equal(as_somebody(with_small_files), 0);
 }
 
-/* ---- Several at once ----------------------------------------------------------------------------------------------
- */
+/* ---- Several at once --------------------------------------------------------------------------------------------- */
 
 enum { PROCESSES = 4, ROUNDS = 100 };
 

@@ -146,8 +146,7 @@ static inline void tx_fill(const tx_case *c, uint8_t *to) {
     }
 }
 
-/* ---- Coordinates: 16 words a lane: x y z layer, dx (or lod) 3, dy 3, offsets 3, compare -----------------------------
- */
+/* ---- Coordinates: 16 words a lane: x y z layer, dx (or lod) 3, dy 3, offsets 3, compare -------------------------- */
 
 enum { TX_WORDS = 16, TX_RESULTS = 5 };
 
@@ -251,8 +250,7 @@ static inline void tx_lane(const tx_case *c, uint32_t lane, uint32_t in[TX_WORDS
     }
 }
 
-/* ---- Kernels: k(texture, in, out) ----------------------------------------------------------------------------------
- */
+/* ---- Kernels: k(texture, in, out) -------------------------------------------------------------------------------- */
 
 static inline int tx_body(const tx_case *c, char *to, size_t room) {
     static const char *const geoms[] = {"", "1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "", "", "1d", "2d"};
@@ -415,8 +413,7 @@ static inline bool tx_writes(const tx_case *c) {
     return c->op >= O_SUST_B && c->op <= O_SURED_P;
 } /* results are the image */
 
-/* ---- The cases ------------------------------------------------------------------------------------------------------
- */
+/* ---- The cases --------------------------------------------------------------------------------------------------- */
 
 typedef void tx_visit(void *user, const tx_case *c);
 

@@ -107,8 +107,7 @@ static uint32_t play(player *p, const tx_case *c, uint32_t *words) {
     return count;
 }
 
-/* ---- Pieces: [~LEAST:]HASH[:DIGITS] -------------------------------------------------------------------------------
- */
+/* ---- Pieces: [~LEAST:]HASH[:DIGITS] ------------------------------------------------------------------------------ */
 
 typedef struct piece {
     uint32_t least; /* lanes that must be as recorded: all where nothing else is said */

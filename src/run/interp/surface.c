@@ -4,8 +4,7 @@
 
 #include "lanewise/lane/convert_half.h"
 
-/* ---- Places -------------------------------------------------------------------------------------------------------
- */
+/* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 typedef struct surface {
     const lw_texture *texture;
@@ -82,8 +81,7 @@ static uint32_t values_of(lw_texture_form form) { /* of the operands, the number
 /* Of those that are listed: 64 bits are two. */
 static uint32_t word_bytes(lw_texture_form form) { return form.size >= 2 ? 4 : 1u << form.size; }
 
-/* ---- Loads and stores -----------------------------------------------------------------------------------------------
- */
+/* ---- Loads and stores -------------------------------------------------------------------------------------------- */
 
 /* Words of bytes: an element narrower than one has zeros above. */
 LW_RACY static void take_words(const char *from, lw_texture_form form, uint32_t *words) {

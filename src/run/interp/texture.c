@@ -66,8 +66,7 @@ lw_mask lw_texture_alike(const lw_gang *gang, uint32_t slot, lw_mask todo) {
     return same;
 }
 
-/* ---- Lookups ------------------------------------------------------------------------------------------------------
- */
+/* ---- Lookups ----------------------------------------------------------------------------------------------------- */
 
 /* What lanes get, until all have read what the registers of results may hold. */
 typedef struct lookups {
@@ -119,8 +118,7 @@ const lw_op *lw_texture_any(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
-/* ---- Questions ----------------------------------------------------------------------------------------------------
- */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 /* As OpenCL numbers them. */
 static uint32_t data_type(const lw_texture *t) {

@@ -139,8 +139,7 @@ _Static_assert(LANES == LW_HALVES, "a chunk of numbers is a vector of them as f3
     ALONE4(name, D, A, B, C, E)
 #endif
 
-/* ---- Funnel shifts, where the level's shifts take any amount ------------------------------------------------------
- */
+/* ---- Funnel shifts, where the level's shifts take any amount ----------------------------------------------------- */
 
 #ifdef LW_FUNNEL
 _Static_assert(LANES == 16, "a chunk of words is a vector");

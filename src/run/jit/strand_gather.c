@@ -13,8 +13,7 @@ bool lw_strand_gathers(const lw_strand *s, const lw_op *op) {
     return 1u << form.size >= WORD || !form.vector;
 }
 
-/* ---- One number and an index --------------------------------------------------------------------------------------
- */
+/* ---- One number and an index ------------------------------------------------------------------------------------- */
 
 /* An address that is one number, the same in all lanes, and an index of 32 bits for each, times what a lane accesses.
  */
@@ -105,8 +104,7 @@ LLVMValueRef lw_strand_joined(lw_strand *s, uint32_t n, lw_course *course) {
     return LLVMBuildAnd(b->at, good, lw_course_is_full(s), "");
 }
 
-/* ---- Where lanes go -----------------------------------------------------------------------------------------------
- */
+/* ---- Where lanes go ---------------------------------------------------------------------------------------------- */
 
 /* So many times what each accesses from a place on. */
 typedef struct lw_places {
@@ -241,8 +239,7 @@ static LLVMValueRef find_places(lw_strand *s, uint32_t n, lw_places *places) {
     return also(s, places->good, LLVMIntEQ, bad, LLVMConstNull(LLVMTypeOf(bad)));
 }
 
-/* ---- Elements ------------------------------------------------------------------------------------------------------
- */
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 /* Of the k-th element of each lane, by how many elements of that size are in front of it. */
 static LLVMValueRef pointers_of(const lw_strand *s, const lw_places *places, LLVMValueRef at, uint32_t k,

@@ -443,8 +443,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config);
 CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config);
 
-/* ---- Green contexts: green.c ----------------------------------------------------------------------------------------
- */
+/* ---- Green contexts: green.c ------------------------------------------------------------------------------------- */
 
 CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, unsigned type);
 CUresult cuCtxGetDevResource(CUcontext context, CUdevResource *resource, unsigned type);
@@ -463,8 +462,7 @@ CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event);
 CUresult cuCtxRecordEvent(CUcontext context, CUevent event);
 CUresult cuCtxWaitEvent(CUcontext context, CUevent event);
 
-/* ---- Graphs: graph.c, graph_node.c, graph_exec.c, graph_update.c, graph_memory.c, graph_print.c, user.c ------------
- */
+/* ---- Graphs: graph.c, graph_node.c, graph_exec.c, graph_update.c, graph_memory.c, graph_print.c, user.c ---------- */
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned flags);
 CUresult cuGraphDestroy(CUgraph graph);

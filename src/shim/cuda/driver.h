@@ -396,8 +396,7 @@ CUresult lw_cu_word_run(const lw_cu_op *op, uint32_t index);
 void lw_cu_spoil(CUresult error);
 CUresult lw_cu_fault(void);
 
-/* ---- Streams as queues: queue.c, carrier.c ------------------------------------------------------------------------
- */
+/* ---- Streams as queues: queue.c, carrier.c ----------------------------------------------------------------------- */
 
 /* Puts an operation at the end of a stream, where it waits for `after`, too, if that is not NULL. What is in `op` is
  * the stream's from now on, also where this fails. With CUDA_LAUNCH_BLOCKING=1 it is done when this returns. */
@@ -430,8 +429,7 @@ bool lw_cu_in_host_function(void); /* which may make no calls */
 bool lw_cu_queues_begin(void);
 void lw_cu_queues_after_fork(void);
 
-/* ---- Graphs: graph.h knows what they are ----------------------------------------------------------------------------
- */
+/* ---- Graphs: graph.h knows what they are ------------------------------------------------------------------------- */
 
 /* A launch: what it waits for, then what it records. */
 typedef struct lw_cu_run {
@@ -456,8 +454,7 @@ void lw_cu_graphs_after_fork(void);
 CUresult lw_cu_free_graph_memory(lw_cu_memory *memory);
 CUdevice lw_cu_graph_device(const lw_cu_memory *memory); /* of such */
 
-/* ---- Capture: capture.c -------------------------------------------------------------------------------------------
- */
+/* ---- Capture: capture.c ------------------------------------------------------------------------------------------ */
 
 extern _Atomic uint32_t lw_cu_captures; /* going on in the process */
 /* Whether something is captured that `stream` would be put into: then it is, or an error is, and `op` is gone. */
@@ -495,8 +492,7 @@ CUresult lw_cu_make_module(lw_module **module, const lw_code_image *image, const
 CUresult lw_cu_adopt_module(CUcontext context, CUmodule *module, const struct CUmod_st *like);
 void lw_cu_end_link(CUlinkState state); /* what belongs to it; not the state itself */
 
-/* ---- Counts for the program's end: stats.c ------------------------------------------------------------------------
- */
+/* ---- Counts for the program's end: stats.c ----------------------------------------------------------------------- */
 
 bool lw_cu_stats_begin(void); /* false: the system does not take it */
 void lw_cu_count_launch(const char *name, const lw_launch_stats *stats);
@@ -509,8 +505,7 @@ lw_cu_op lw_cu_line(CUdeviceptr to, CUdeviceptr from, size_t bytes); /* between 
 /* A side by its address alone. */
 lw_cu_side lw_cu_anywhere(CUdeviceptr at);
 
-/* ---- Memory: memory.c, host.c, managed.c, pool.c, virtual.c -------------------------------------------------------
- */
+/* ---- Memory: memory.c, host.c, managed.c, pool.c, virtual.c ------------------------------------------------------ */
 
 /* Makes an allocation that is known; a pool was charged with it, and is held for it. */
 CUresult lw_cu_allocate(CUcontext owner, uint64_t bytes, lw_cu_place_kind place, unsigned flags, CUmemoryPool pool,

@@ -20,8 +20,7 @@
 void lw_cu_graphs_lock(char *unused);
 void lw_cu_graphs_unlock(const char *unused);
 
-/* ---- Steps: graph_step.c ------------------------------------------------------------------------------------------
- */
+/* ---- Steps: graph_step.c ----------------------------------------------------------------------------------------- */
 
 typedef struct lw_cu_step {
     _Atomic uint32_t references;
@@ -51,8 +50,7 @@ CUresult lw_cu_step_with(const lw_cu_step *step, CUlaunchAttributeID id, const C
 CUresult lw_cu_step_keep(lw_cu_step *step, const lw_cu_step *old);
 bool lw_cu_is_attribute(CUlaunchAttributeID id); /* of nodes */
 
-/* ---- Conditions: graph_condition.c --------------------------------------------------------------------------------
- */
+/* ---- Conditions: graph_condition.c ------------------------------------------------------------------------------- */
 
 typedef struct lw_cu_condition lw_cu_condition; /* a word that kernels set */
 
@@ -163,8 +161,7 @@ bool lw_cu_graph_order(CUgraph graph, CUgraphNode *order, CUgraphNode *at);
 
 void lw_cu_capture_lost(CUgraph graph); /* which is captured into, and ends: capture.c */
 
-/* ---- Executable graphs: graph_exec.c, graph_update.c ---------------------------------------------------------------
- */
+/* ---- Executable graphs: graph_exec.c, graph_update.c ------------------------------------------------------------- */
 
 typedef struct lw_cu_program {
     _Atomic uint32_t references;
@@ -206,8 +203,7 @@ void lw_cu_graph_memory_after_fork(void);
 /* What a launch allocates and frees, as its call sees it. */
 CUresult lw_cu_graph_take_memory(const lw_cu_program *program, bool free_first);
 
-/* ---- What graphs hold for the program: user.c ---------------------------------------------------------------------
- */
+/* ---- What graphs hold for the program: user.c -------------------------------------------------------------------- */
 
 struct CUuserObject_st {
     lw_cu_object object;

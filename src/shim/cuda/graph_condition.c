@@ -29,8 +29,7 @@ static void drop(lw_cu_condition *condition) {
     free(condition);
 }
 
-/* ---- Handles ------------------------------------------------------------------------------------------------------
- */
+/* ---- Handles ----------------------------------------------------------------------------------------------------- */
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph, CUcontext context,
                                         unsigned first, unsigned flags) {
@@ -70,8 +69,7 @@ static lw_cu_condition *find(CUgraph graph, CUgraphConditionalHandle handle) {
     return NULL;
 }
 
-/* ---- Nodes --------------------------------------------------------------------------------------------------------
- */
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 CUresult lw_cu_check_choice(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params) {
     static const unsigned most[] = {
@@ -149,8 +147,7 @@ CUresult lw_cu_check_conditions(CUgraph graph, bool is_body) {
     return result;
 }
 
-/* ---- Turns of programs --------------------------------------------------------------------------------------------
- */
+/* ---- Turns of programs ------------------------------------------------------------------------------------------- */
 
 lw_cu_flow *lw_cu_flow_new(size_t count) {
     lw_cu_flow *made = calloc(1, sizeof *made + count * sizeof made->at[0]);

@@ -136,8 +136,7 @@ CUresult lw_cu_free_graph_memory(lw_cu_memory *memory) {
     return may ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- The device's --------------------------------------------------------------------------------------------------
- */
+/* ---- The device's ------------------------------------------------------------------------------------------------ */
 
 /* Nothing is kept that no graph needs. */
 CUresult cuDeviceGraphMemTrim(CUdevice device) {

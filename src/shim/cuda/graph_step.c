@@ -85,8 +85,7 @@ static bool point_at_params(lw_cu_step *step) {
     return true;
 }
 
-/* ---- Copies and fills ---------------------------------------------------------------------------------------------
- */
+/* ---- Copies and fills -------------------------------------------------------------------------------------------- */
 
 /* The context of a node must be one, where it is said. */
 static CUresult check_context(CUcontext context) {
@@ -164,8 +163,7 @@ static void describe_fill(lw_cu_step *step) {
                                                        .ctx = lw_cu_current()};
 }
 
-/* ---- Everything else ----------------------------------------------------------------------------------------------
- */
+/* ---- Everything else --------------------------------------------------------------------------------------------- */
 
 static CUresult make_host(lw_cu_step **made, const CUDA_HOST_NODE_PARAMS *params) {
     if (!params->fn) return CUDA_ERROR_INVALID_VALUE;
@@ -264,8 +262,7 @@ bool lw_cu_step_params(lw_cu_step *step, CUgraphNodeParams *params) {
     return true;
 }
 
-/* ---- Attributes of kernels ----------------------------------------------------------------------------------------
- */
+/* ---- Attributes of kernels --------------------------------------------------------------------------------------- */
 
 /* Those that a node can have. */
 bool lw_cu_is_attribute(CUlaunchAttributeID id) {

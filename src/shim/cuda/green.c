@@ -16,8 +16,7 @@ struct CUgreenCtx_st {
     uint64_t id;
 };
 
-/* ---- Resources ----------------------------------------------------------------------------------------------------
- */
+/* ---- Resources --------------------------------------------------------------------------------------------------- */
 
 /* What a resource says of itself beside what programs read. */
 typedef struct origin {
@@ -109,8 +108,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *desc, CUdevResource *resou
     return CUDA_SUCCESS;
 }
 
-/* ---- Green contexts -----------------------------------------------------------------------------------------------
- */
+/* ---- Green contexts ---------------------------------------------------------------------------------------------- */
 
 static CUresult check(CUgreenCtx green) {
     const CUresult result = lw_cu_ready();
@@ -175,8 +173,7 @@ CUresult cuGreenCtxGetId(CUgreenCtx green, unsigned long long *id) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Their streams ------------------------------------------------------------------------------------------------
- */
+/* ---- Their streams ----------------------------------------------------------------------------------------------- */
 
 CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned flags, int priority) {
     LW_CU_CALL;

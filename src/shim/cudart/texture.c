@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- What there is to look at -------------------------------------------------------------------------------------
- */
+/* ---- What there is to look at ------------------------------------------------------------------------------------ */
 
 /* A resource as the driver has it, and how its texels are stored. */
 typedef struct resource {
@@ -77,8 +76,7 @@ static void write_resource(const CUDA_RESOURCE_DESC *from, struct cudaResourceDe
     }
 }
 
-/* ---- How it is looked at -------------------------------------------------------------------------------------------
- */
+/* ---- How it is looked at ----------------------------------------------------------------------------------------- */
 
 /* Integers of 32 bits stay what they are; others may become floats; floats and normalised ones are. */
 typedef enum nature { FLOATS, SMALL_INTEGERS, INTEGERS } nature;
@@ -142,8 +140,7 @@ static struct cudaTextureDesc write_texture(const CUDA_TEXTURE_DESC *from) {
     return to;
 }
 
-/* ---- Objects ------------------------------------------------------------------------------------------------------
- */
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *of,
                                     const struct cudaTextureDesc *how, const struct cudaResourceViewDesc *view) {

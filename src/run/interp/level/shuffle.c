@@ -77,8 +77,7 @@ const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op) {
     return lw_go_on(gang, op);
 }
 
-/* ---- One warp, for compiled code (run/jit/jit.h) ------------------------------------------------------------------
- */
+/* ---- One warp, for compiled code (run/jit/jit.h) ----------------------------------------------------------------- */
 
 LW_INLINE uint32_t trade_in(lw_trade *trade, lw_shuffle_mode mode, uint32_t lanes) {
     const lw_controls controls = {.b = trade->b, .c = trade->c};

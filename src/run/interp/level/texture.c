@@ -81,8 +81,7 @@ static void find_axis(const float *restrict c, uint32_t extent, bool normalized,
     }
 }
 
-/* ---- Texels -------------------------------------------------------------------------------------------------------
- */
+/* ---- Texels ------------------------------------------------------------------------------------------------------ */
 
 /* Four channels of 8 bits of four texels each, by weights that add up to 256: sums of 16 bits, as numbers up to 1. */
 static void blend(const uint32_t texels[4][AT_A_TIME], const int32_t *restrict x, const int32_t *restrict y,
@@ -113,8 +112,7 @@ static void gather(const any_texel *restrict from, uint32_t row, const axes *res
     }
 }
 
-/* ---- The step ------------------------------------------------------------------------------------------------------
- */
+/* ---- The step ---------------------------------------------------------------------------------------------------- */
 
 static bool is_usual_form(lw_texture_form form) {
     return form.dimensions == 2 && !form.is_array && !form.is_cube && !form.has_sample && !form.is_integer &&
