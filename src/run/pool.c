@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct lw_job {
     lw_grid *grid;
@@ -26,6 +27,7 @@ struct lw_pool {
     _Atomic(lw_seat *) seat; /* a free one, for launching threads, or NULL … */
     lw_seat *seats;          /* … and others, with the lock held */
     uint32_t threads, started;
+    pid_t process; /* whose these are: whom it forks has none */
     bool ending;
     pthread_t ids[]; /* threads - 1 */
 };
@@ -92,6 +94,13 @@ bool lw_thread_start(pthread_t *id, void *(*body)(void *argument), void *argumen
     return started;
 }
 
+/* With the lock held. In a process that was forked since threads were started there are none, and nobody who waits. */
+static void forget_parent(lw_pool *pool) {
+    const pid_t process = getpid();
+    if (pool->started && pool->process != process) pool->started = 0, pthread_cond_init(&pool->work, NULL);
+    pool->process = process;
+}
+
 /* Starts threads until there are `wanted`, or as many as the system gives. */
 static void start_workers(lw_pool *pool, uint32_t wanted) {
     while (pool->started < wanted && lw_thread_start(&pool->ids[pool->started], worker, pool, 0)) pool->started++;
@@ -115,6 +124,7 @@ no_lock:
 void lw_pool_free(lw_pool *pool) {
     if (!pool) return;
     pthread_mutex_lock(&pool->lock);
+    forget_parent(pool);
     pool->ending = true;
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
@@ -154,6 +164,7 @@ static void offer(lw_pool *pool, lw_job *job) {
     uint64_t others = job->grid->cluster_count - 1;
     uint32_t wanted = others < pool->threads - 1 ? (uint32_t)others : pool->threads - 1;
     pthread_mutex_lock(&pool->lock);
+    forget_parent(pool);
     start_workers(pool, wanted);
     list(pool, job);
     if (wanted == pool->threads - 1) pthread_cond_broadcast(&pool->work);

@@ -38,7 +38,7 @@ struct lw_tiers {
     pthread_cond_t work, done;
     lw_tier *first, **last, *now; /* what waits, and what is compiled */
     pthread_t thread;
-    pid_t process; /* whose thread it is: the child of a fork has none */
+    pid_t process; /* which has that thread: whom it forks has none */
     bool started, ending;
     const lw_level *level;
     uint64_t hot;
@@ -177,15 +177,32 @@ static void *compiler(void *argument) {
     return NULL;
 }
 
-static bool has_thread(const lw_tiers *tiers) { return tiers->started && tiers->process == getpid(); }
+/* By the clock that deadlines are in. */
+static bool make_done(pthread_cond_t *done) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes)) return false;
+    const bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(done, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return made;
+}
 
-/* With the lock held. LLVM goes down deep where a program does, whatever the process gives its threads. False: there is
- * none, as in the child of a fork, where what the thread waits by cannot be used again. */
+/* With the lock held. In a process that was forked since the thread was started there is none, and nobody who waits.
+ * What it was compiling is begun anew. */
+static void forget_parent(lw_tiers *tiers) {
+    if (!tiers->started || tiers->process == getpid()) return;
+    if (tiers->now) set_state(tiers->now, LW_TIER_cold);
+    tiers->now = NULL, tiers->started = false;
+    pthread_cond_init(&tiers->work, NULL);
+    (void)make_done(&tiers->done);
+}
+
+/* With the lock held. LLVM goes down deep where a program does, whatever the process gives its threads. */
 static bool start(lw_tiers *tiers) {
     enum { STACK = 8 << 20 };
-    if (tiers->started) return has_thread(tiers);
+    forget_parent(tiers);
     tiers->process = getpid();
-    return tiers->started = lw_thread_start(&tiers->thread, compiler, tiers, STACK);
+    if (!tiers->started) tiers->started = lw_thread_start(&tiers->thread, compiler, tiers, STACK);
+    return tiers->started;
 }
 
 /* Has a program compiled that is cold. False: there is no thread for it. */
@@ -193,6 +210,8 @@ static bool ask_for(lw_tier *tier) {
     lw_tiers *tiers = tier->tiers;
     bool asked = true;
     pthread_mutex_lock(&tiers->lock);
+    forget_parent(tiers);
+    if (state_of(tier) == LW_TIER_waiting) asked = start(tiers);
     if (state_of(tier) == LW_TIER_cold && (asked = start(tiers))) {
         set_state(tier, LW_TIER_waiting);
         tier->next = NULL;
@@ -227,15 +246,6 @@ static bool is_waiting(lw_tier *tier) {
     return waiting;
 }
 
-/* By the clock that deadlines are in. */
-static bool make_done(pthread_cond_t *done) {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes)) return false;
-    const bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(done, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return made;
-}
-
 lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, lw_cache *cache, _Atomic uint64_t *programs) {
     lw_tiers *tiers = calloc(1, sizeof *tiers);
     if (!tiers) return NULL;
@@ -255,15 +265,14 @@ no_lock:
 void lw_tiers_free(lw_tiers *tiers) {
     if (!tiers) return;
     pthread_mutex_lock(&tiers->lock);
+    forget_parent(tiers);
     tiers->ending = true;
     pthread_cond_signal(&tiers->work);
     pthread_mutex_unlock(&tiers->lock);
-    if (has_thread(tiers)) pthread_join(tiers->thread, NULL);
-    if (!tiers->started || has_thread(tiers)) { /* else who waits there is in another process, and stays */
-        pthread_cond_destroy(&tiers->done);
-        pthread_cond_destroy(&tiers->work);
-        pthread_mutex_destroy(&tiers->lock);
-    }
+    if (tiers->started) pthread_join(tiers->thread, NULL);
+    pthread_cond_destroy(&tiers->done);
+    pthread_cond_destroy(&tiers->work);
+    pthread_mutex_destroy(&tiers->lock);
     free(tiers);
 }
 
@@ -335,6 +344,7 @@ static void take_back(lw_tiers *tiers, lw_tier *tier) {
 static void free_tier(lw_tier *tier) {
     lw_tiers *tiers = tier->tiers;
     pthread_mutex_lock(&tiers->lock);
+    forget_parent(tiers);
     take_back(tiers, tier);
     while (tiers->now == tier) pthread_cond_wait(&tiers->done, &tiers->lock);
     pthread_mutex_unlock(&tiers->lock);
