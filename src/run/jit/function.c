@@ -18,11 +18,13 @@ LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
 }
 
 /* No lanes of the frame are ready elsewhere. */
-static void demand_nobody(lw_unit *u, uint32_t n) {
-    const lw_build *b = u->build;
+static LLVMValueRef is_nobody(const lw_build *b) {
     LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame), _Alignof(lw_frame));
     LLVMValueRef others = lw_build_load(b, b->i32, frame, offsetof(lw_frame, ready_count), 4, LW_ALIAS_gang);
-    lw_build_unless(b, lw_build_is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0)), lw_emit_leave(u, n));
+    return lw_build_is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0));
+}
+static void demand_nobody(lw_unit *u, uint32_t n) {
+    lw_build_unless(u->build, is_nobody(u->build), lw_emit_leave(u, n));
 }
 
 static LLVMBasicBlockRef entry_of(lw_unit *u, uint32_t n) {
@@ -35,10 +37,7 @@ static LLVMBasicBlockRef entry_of(lw_unit *u, uint32_t n) {
 #define GANG_STORE(b, value, field) \
     lw_build_store(b, value, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
 
-static void count(const lw_unit *u, uint64_t instructions) {
-    const lw_build *b = u->build;
-    if (!instructions) return;
-    LLVMValueRef each = lw_build_number(b, 64, instructions);
+static void count(const lw_build *b, LLVMValueRef each) {
     LLVMValueRef warps = LLVMBuildZExt(b->at, LW_GANG_LOAD(b, b->i32, active_warps), b->i64, "");
     LLVMValueRef lanes = LLVMBuildZExt(b->at, LW_GANG_LOAD(b, b->i32, active), b->i64, "");
     GANG_STORE(
@@ -49,8 +48,37 @@ static void count(const lw_unit *u, uint64_t instructions) {
         lane_instructions);
 }
 
+static void enter(const lw_build *b, LLVMValueRef instructions) {
+    GANG_STORE(b, lw_build_number(b, 16, LW_OP_WHOLE | LW_OP_LONE), whole);
+    count(b, instructions);
+}
+
+/* The same as a function, for texts of many blocks, which it makes half as long: whether nobody was elsewhere. */
+static LLVMValueRef entering(lw_build *b) {
+    static const char name[] = "lw.enter";
+    LLVMValueRef known = LLVMGetNamedFunction(b->module, name);
+    if (known) return known;
+    LLVMTypeRef type = LLVMFunctionType(b->i1, (LLVMTypeRef[]){b->bytes, b->i64}, 2, false);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
+    LLVMValueRef function = b->function, gang = b->gang;
+    LLVMValueRef made = b->function = LLVMAddFunction(b->module, name, type);
+    LLVMSetLinkage(made, LLVMInternalLinkage);
+    b->gang = LLVMGetParam(made, 0);
+    LLVMPositionBuilderAtEnd(b->at, lw_build_block(b, "top"));
+    LLVMBasicBlockRef others = lw_build_block(b, "others");
+    lw_build_unless(b, is_nobody(b), others);
+    enter(b, LLVMGetParam(made, 1));
+    LLVMBuildRet(b->at, lw_build_number(b, 1, 1));
+    LLVMPositionBuilderAtEnd(b->at, others);
+    LLVMBuildRet(b->at, lw_build_number(b, 1, 0));
+    b->function = function, b->gang = gang;
+    LLVMPositionBuilderAtEnd(b->at, here);
+    return made;
+}
+
 /* What lw_enter_block does. */
 static void emit_block(lw_unit *u, uint32_t n) {
+    enum { MANY = 64 };
     const lw_build *b = u->build;
     const lw_op *op = lw_unit_op(u, n);
     if (n + 1 < u->count && u->entered[n + 1]) {
@@ -60,9 +88,15 @@ static void emit_block(lw_unit *u, uint32_t n) {
         LLVMBuildCondBr(b->at, counted, entry_of(u, n + 1), fresh);
         LLVMPositionBuilderAtEnd(b->at, fresh);
     }
-    demand_nobody(u, n);
-    GANG_STORE(b, lw_build_number(b, 16, LW_OP_WHOLE | LW_OP_LONE), whole);
-    count(u, op->imm);
+    LLVMValueRef instructions = lw_build_number(b, 64, op->imm);
+    if (u->code->block_count > MANY) {
+        LLVMValueRef function = entering(u->build), arguments[] = {b->gang, instructions};
+        lw_build_unless(b, lw_build_call(b, LLVMGlobalGetValueType(function), function, arguments),
+                        lw_emit_leave(u, n));
+    } else {
+        demand_nobody(u, n);
+        enter(b, instructions);
+    }
     lw_emit_go_on(u, n + 1);
 }
 
