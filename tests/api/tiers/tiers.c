@@ -475,8 +475,8 @@ static void who_waits_for_code_is_stopped(void **state) {
     lw_context_free(context);
 }
 
-/* The child of a fork has no thread that compiles: the launching thread does. It does not wait for what cannot come. */
-static void a_child_compiles_by_itself(void **state) {
+/* The child of a fork has no thread that compiles, and starts one. It does not wait for what cannot come. */
+static void a_child_has_its_own_compiler(void **state) {
     (void)state;
     int status;
     assert_int_equal(setenv("LANEWISE_ENGINE", "jit", 1), 0);
@@ -515,7 +515,7 @@ int main(void) {
         cmocka_unit_test(many_contexts_compile_at_once),
         cmocka_unit_test(many_threads_share_a_kernel),
         cmocka_unit_test(who_waits_for_code_is_stopped),
-        cmocka_unit_test(a_child_compiles_by_itself),
+        cmocka_unit_test(a_child_has_its_own_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
