@@ -210,6 +210,7 @@ void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t i
     l->calls.at = NULL, l->calls.count = l->calls.room = 0;
     l->constants.at = NULL, l->constants.count = l->constants.room = 0;
     l->rooms.at = NULL, l->rooms.count = l->rooms.room = 0;
+    l->open_roundings.count = 0;
     l->local_bytes = 0;
     l->local_align = 16;
     l->open = false;
@@ -339,6 +340,7 @@ void lw_lower_lay(lw_lower *l) {
 
 void lw_lower_finish(lw_lower *l) {
     lw_fold(l);
+    lw_contract(l);
     lw_forget_nans(l);
     lw_code_compact(l->code, NULL);
     for (uint32_t b = 0; b < l->code->block_count; b++)

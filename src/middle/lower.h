@@ -1,4 +1,4 @@
-/* lower.h: from a checked module to a program.   build → fold → forget NaNs → compact
+/* lower.h: from a checked module to a program.   build → fold → contract → forget NaNs → compact
  *
  * The front ends come together here: each has a file that builds (ptx.c with its header ptx.h), the rest is common.
  *
@@ -30,6 +30,7 @@ typedef struct lw_lower {
     LW_LIST(uint64_t) constants;
     LW_LIST(uint32_t) label_blocks; /* by label number, then made-up labels */
     LW_LIST(lw_room) rooms;
+    LW_LIST(uint32_t) open_roundings; /* operations that may be rounded together with others, by number: contract.c */
     uint32_t local_bytes, local_align;
     lw_place place; /* of the instruction at hand */
     bool open;      /* the current block can take operations */
@@ -100,12 +101,14 @@ static inline lw_class lw_class_of_size(uint8_t size) { return size ? (lw_class)
 
 void lw_inline_calls(lw_lower *l); /* when all functions are there */
 
-/* ---- rename.c, fold.c, nan.c, spin.c -------------------------------------------------------------------------- */
+/* ---- rename.c, fold.c, contract.c, nan.c, spin.c
+ * -------------------------------------------------------------------------- */
 
 void lw_rename(lw_lower *l); /* registers that are written again */
 void lw_fold(lw_lower *l);   /* constants, copies, dead operations */
 /* Per block: lanes come to it only by falling out of the one before, or back from its call. */
 bool *lw_find_straight(lw_arena *arena, const lw_code *code);
+void lw_contract(lw_lower *l);           /* behind lw_fold: fma of products and sums that were left open */
 void lw_forget_nans(lw_lower *l);        /* cheaper float operations where nobody reads the bits of a NaN */
 void lw_mark_spins(lw_program *program); /* when all functions are there: LW_OP_SPIN; spin.c */
 

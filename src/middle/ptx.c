@@ -199,6 +199,12 @@ uint16_t lw_lower_mode(const lw_instruction *i) {
     return modes[i->match->meaning - 1];
 }
 
+/* Whoever compiles the text may round the result together with that of others. */
+static bool leaves_rounding_open(const lw_lower *l, const lw_match *match) {
+    const bool computes = match->form->how && (match->type == LW_T_f32 || match->type == LW_T_f64);
+    return l->ptx->contracts && computes && !match->mode.round;
+}
+
 static void lower_lane(lw_lower *l, const lw_instruction *i) {
     lw_lane_id lane = (lw_lane_id)i->match->lane;
     const lw_lane_row *row = &lw_lanes[lane];
@@ -230,7 +236,10 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     uint32_t to = l->vregs.at[d].class == class ? d : lw_lower_vreg(l, class);
     uint16_t code = lane == LW_LANE_lop3 ? (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff))
                                          : LW_LANE_CODE(lane, LW_RRR);
+    const bool open = leaves_rounding_open(l, i->match);
+    if (open) lw_lower_op(l, LW_OP_dead); /* room for a negation */
     lw_op *op = lw_lower_op(l, code);
+    if (open) LW_PUSH(l->arena, l->open_roundings) = l->ops.count - 1;
     op->d = to, op->a = read[0], op->b = read[1], op->c = read[2], op->e = read[3];
     if (to != d) lw_lower_move(l, d, lw_lower_resize(l, to, l->vregs.at[d].class, false));
 }
@@ -343,6 +352,9 @@ static void begin_function(lw_lower *l, lw_function *function) {
     /* Blocks begin with an operation of their own, and may end with one. */
     lw_lower_begin(l, &code, function->place, function->instruction_count + 2 * function->label_count);
     l->ptx->function = function;
+    /* Of modules for targets before sm_20 nothing is known. */
+    l->ptx->contracts = l->program->semantics == LW_SEMANTICS_sm_90 && function->module->target >= 20 &&
+                        !lw_ptx_is_debugged(function->module);
     l->ptx->instruction = NULL;
     l->ptx->wide_writes.count = 0;
     lw_lower_begin_registers(l, function);

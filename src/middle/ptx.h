@@ -56,6 +56,7 @@ typedef struct lw_common_register {
 typedef struct lw_lower_ptx_state {
     lw_module_ptx *module;
     bool alone;                          /* the kernel reaches no function */
+    bool contracts;                      /* the function at hand: fma of products and sums without a rounding */
     LW_LIST(lw_common_register) common;  /* sorted; of a kernel that reaches functions */
     uint32_t common_bytes, common_align; /* of local memory at module scope */
     uint64_t open_bytes;                 /* the most that is handed over to a parameter of unknown size */

@@ -423,6 +423,8 @@ typedef struct lw_module_ptx {
 
 /* Samplers are not part of textures: .target names texmode_independent. */
 bool lw_ptx_independent_textures(const lw_module_ptx *module);
+/* What the text says is to be done as it says: .target names debug. */
+bool lw_ptx_is_debugged(const lw_module_ptx *module);
 
 /* Parses the whole text. Faults go to `diags`; the module is returned in any case, and is usable only if there were no
  * errors. Leaves through the arena when memory runs out. */

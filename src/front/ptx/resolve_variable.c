@@ -126,11 +126,14 @@ static void check_space(lw_resolver *r, const lw_object *o) {
     if (o->unified && o->space != LW_SPACE_global) lw_diag_add(r->diags, LW_D_managed_space, o->place, "unified");
 }
 
-bool lw_ptx_independent_textures(const lw_module_ptx *m) {
+static bool target_names(const lw_module_ptx *m, const char *word) {
     for (uint32_t i = 0; i < m->target_count; i++)
-        if (!strcmp(m->targets[i]->text, "texmode_independent")) return true;
+        if (!strcmp(m->targets[i]->text, word)) return true;
     return false;
 }
+
+bool lw_ptx_independent_textures(const lw_module_ptx *m) { return target_names(m, "texmode_independent"); }
+bool lw_ptx_is_debugged(const lw_module_ptx *m) { return target_names(m, "debug"); }
 
 static void check_opaque(lw_resolver *r, const lw_object *o) {
     if (!lw_type_is_opaque(o->type)) return;
