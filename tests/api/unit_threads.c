@@ -1,6 +1,7 @@
 /* Several threads on one context: launches, memory, modules, messages and stops beside each other. */
 #include "api.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -153,11 +154,12 @@ static void messages_of_many_threads_are_kept(void **state) {
 static void a_thread_may_have_little_stack(void **state) {
     (void)state;
     enum { STACK = 64 << 10 };
+    const size_t least = (size_t)PTHREAD_STACK_MIN;
     lw_context *context = new_context(2);
     worker small = {.context = context, .module = load(context, TEXT)};
     pthread_attr_t attributes;
     assert_int_equal(pthread_attr_init(&attributes), 0);
-    assert_int_equal(pthread_attr_setstacksize(&attributes, STACK), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, least > STACK ? least : STACK), 0);
     assert_int_equal(pthread_create(&small.id, &attributes, compute, &small), 0);
     assert_int_equal(pthread_join(small.id, NULL), 0);
     assert_null(small.wrong);
