@@ -376,11 +376,18 @@ static void compile_here(lw_tier *tier) {
     pthread_mutex_unlock(&tiers->lock);
 }
 
+static bool is_settled(const lw_tier *tier) {
+    const lw_tier_state state = state_of(tier);
+    return state != LW_TIER_cold && state != LW_TIER_waiting;
+}
+
 lw_tier_start lw_tier_begin(lw_tier *tier, const lw_grid *grid, const char **why) {
     if (!tier || tier->hot) return LW_TIER_BEGINS;
-    if (!ask_for(tier)) (is_always(tier) ? compile_here : give_up)(tier);
-    while (is_waiting(tier))
-        if (lw_grid_is_late(grid)) return LW_TIER_STOPPED;
+    if (LW_UNLIKELY(!is_settled(tier))) { /* most launches find their code there, and ask no lock and no clock */
+        if (!ask_for(tier)) (is_always(tier) ? compile_here : give_up)(tier);
+        while (is_waiting(tier))
+            if (lw_grid_is_late(grid)) return LW_TIER_STOPPED;
+    }
     *why = tier->why.at && !tier->why.failed ? tier->why.at : "out of memory";
     return !is_always(tier) || state_of(tier) == LW_TIER_fast ? LW_TIER_BEGINS : LW_TIER_CANNOT;
 }
