@@ -98,8 +98,12 @@ function(lw_add_test)
       string(APPEND name @${level})
       set(command at_level ${level} ${arg_COMMAND})
     endif()
+    set(cost 0)
+    if(CMAKE_CROSSCOMPILING AND level MATCHES "[+]jit$") # the longest begin first: LLVM in an emulator
+      set(cost 1000)
+    endif()
     add_test(NAME ${name} COMMAND ${command})
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" COST ${cost}
                                             RUN_SERIAL ${arg_SERIAL} ENVIRONMENT "${environment}")
   endforeach()
 endfunction()
