@@ -22,12 +22,6 @@ enum {
     LW_FLUSH = 1 << 16,        /* warp instructions counted privately at most */
 };
 
-double lw_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Of this thread: what others take from it does not count. */
 static double cpu_clock(void) {
     struct timespec now;

@@ -6,10 +6,7 @@
 #include "base/float_mode.h"
 #include "run/grid.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct lw_job {
@@ -79,19 +76,6 @@ static void *worker(void *argument) {
     pthread_mutex_unlock(&pool->lock);
     lw_seat_end(&seat);
     return NULL;
-}
-
-bool lw_thread_start(pthread_t *id, void *(*body)(void *argument), void *argument, size_t stack) {
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes)) return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = (!stack || !pthread_attr_setstacksize(&attributes, stack)) &&
-                         !pthread_create(id, &attributes, body, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return started;
 }
 
 /* With the lock held. In a process that was forked since threads were started there are none, and nobody who waits. */
@@ -182,23 +166,12 @@ static void withdraw(lw_pool *pool, lw_job *job, void (*progress)(void *user), v
             pthread_cond_wait(&job->left, &pool->lock);
             continue;
         }
-        double until = lw_clock() + LW_PROGRESS_SECONDS;
-        struct timespec at = {.tv_sec = (time_t)until, .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
-        if (pthread_cond_timedwait(&job->left, &pool->lock, &at) != ETIMEDOUT) continue;
+        if (lw_cond_wait(&job->left, &pool->lock, (long)(LW_PROGRESS_SECONDS * 1e9))) continue;
         pthread_mutex_unlock(&pool->lock);
         progress(user);
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
-}
-
-static bool job_init(lw_job *job, lw_grid *grid) {
-    *job = (lw_job){.grid = grid};
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes)) return false;
-    bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(&job->left, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return made;
 }
 
 void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user) {
@@ -215,9 +188,9 @@ void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), voi
     seat->progress = progress;
     seat->user = user;
     seat->progress_next = progress ? lw_clock() + LW_PROGRESS_SECONDS : 0;
-    lw_job job;
+    lw_job job = {.grid = grid};
     bool shared = pool->threads > 1 && grid->cluster_count > 1 && !grid->program->vector.ordered &&
-                  job_init(&job, grid);
+                  lw_cond_make(&job.left);
     seat->alone = !shared;
     if (shared) offer(pool, &job);
     lw_grid_work(seat, grid);

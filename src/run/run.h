@@ -712,13 +712,20 @@ bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layo
                       lw_text *why);
 
 bool lw_grid_is_late(const lw_grid *grid); /* somebody stopped it, or its time is over */
-double lw_clock(void);                     /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 
-/* ---- Pool ---------------------------------------------------------------------------------------------- */
+/* ---- Threads (thread.c) -------------------------------------------------------------------------------- */
 
+double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 /* A thread that takes no signals: those are for the program's own. stack: bytes; 0: as the system has it. False: there
  * is none. */
 bool lw_thread_start(pthread_t *id, void *(*body)(void *argument), void *argument, size_t stack);
+/* A condition whose waits are by lw_clock. False: there is none. */
+bool lw_cond_make(pthread_cond_t *cond);
+/* With the lock held, for so long at most, which is less than a second. False: nobody signalled. It leaves no
+ * floating-point flags behind: host functions of a driver's user see those of the thread that waited. */
+bool lw_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, long nanoseconds);
+
+/* ---- Pool ---------------------------------------------------------------------------------------------- */
 
 typedef struct lw_pool lw_pool;
 lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */

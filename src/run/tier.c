@@ -177,15 +177,6 @@ static void *compiler(void *argument) {
     return NULL;
 }
 
-/* By the clock that deadlines are in. */
-static bool make_done(pthread_cond_t *done) {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes)) return false;
-    const bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(done, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return made;
-}
-
 /* With the lock held. In a process that was forked since the thread was started there is none, and nobody who waits.
  * What it was compiling is begun anew. */
 static void forget_parent(lw_tiers *tiers) {
@@ -193,7 +184,7 @@ static void forget_parent(lw_tiers *tiers) {
     if (tiers->now) set_state(tiers->now, LW_TIER_cold);
     tiers->now = NULL, tiers->started = false;
     pthread_cond_init(&tiers->work, NULL);
-    (void)make_done(&tiers->done);
+    (void)lw_cond_make(&tiers->done);
 }
 
 /* With the lock held. LLVM goes down deep where a program does, whatever the process gives its threads. */
@@ -235,12 +226,8 @@ enum { LOOK_NANOSECONDS = 10000000 };
 
 static bool is_waiting(lw_tier *tier) {
     lw_tiers *tiers = tier->tiers;
-    struct timespec next;
-    clock_gettime(CLOCK_MONOTONIC, &next);
-    next.tv_nsec += LOOK_NANOSECONDS;
-    if (next.tv_nsec >= 1000000000) next.tv_sec++, next.tv_nsec -= 1000000000;
     pthread_mutex_lock(&tiers->lock);
-    if (state_of(tier) == LW_TIER_waiting) pthread_cond_timedwait(&tiers->done, &tiers->lock, &next);
+    if (state_of(tier) == LW_TIER_waiting) (void)lw_cond_wait(&tiers->done, &tiers->lock, LOOK_NANOSECONDS);
     const bool waiting = state_of(tier) == LW_TIER_waiting;
     pthread_mutex_unlock(&tiers->lock);
     return waiting;
@@ -253,7 +240,7 @@ lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, lw_cache *cache, _At
     tiers->last = &tiers->first;
     if (pthread_mutex_init(&tiers->lock, NULL)) goto no_lock;
     if (pthread_cond_init(&tiers->work, NULL)) goto no_work;
-    if (make_done(&tiers->done)) return tiers;
+    if (lw_cond_make(&tiers->done)) return tiers;
     pthread_cond_destroy(&tiers->work);
 no_work:
     pthread_mutex_destroy(&tiers->lock);

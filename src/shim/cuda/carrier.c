@@ -7,13 +7,12 @@
 #include "shim/cuda/queue.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 typedef lw_cu_queue queue;
 
 enum {
     CARRIERS_MOST = 128, /* as many kernels as a GPU has running at a time */
-    NAP_MICROSECONDS = 50,
+    NAP_NANOSECONDS = 50000,
     NAPS = 20, /* before a carrier sleeps */
 };
 
@@ -28,14 +27,7 @@ static struct {
 static _Thread_local bool in_host_function;
 
 /* Naps go by the clock that never jumps. */
-bool lw_cu_carriers_begin(void) {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes)) return false;
-    const bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) &&
-                      !pthread_cond_init(&all.work, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return made;
-}
+bool lw_cu_carriers_begin(void) { return lw_cond_make(&all.work); }
 
 bool lw_cu_in_host_function(void) { return in_host_function; }
 
@@ -116,12 +108,8 @@ static void try_again(void) {
 }
 
 static void nap(void) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += NAP_MICROSECONDS * 1000;
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
     all.naps = true;
-    pthread_cond_timedwait(&all.work, &lw_cu_queues.lock, &until);
+    (void)lw_cond_wait(&all.work, &lw_cu_queues.lock, NAP_NANOSECONDS);
     all.naps = false;
 }
 
