@@ -71,4 +71,41 @@ DISTANCES(32)
 DISTANCES(64)
 #undef DISTANCES
 
+/* Those of `count` lanes, whole warps, and whether all that execute are aligned and within the field. What lanes have
+ * that do not execute is looked at only if it is no good. */
+#define FIND_APART(bits) \
+    LW_INLINE bool find_apart_##bits(lw_any32 *to, const lw_any##bits *r, const lw_field *field, uint32_t count, \
+                                     lw_mask lanes) { \
+        lw_check_##bits check = {0}, again = {0}; \
+        for (uint32_t i = 0; i < count; i += LW_WARP_LANES) \
+            find_distances_##bits(to + i, r + i, field, UINT32_MAX, &check); \
+        if (LW_LIKELY(is_right_##bits(&check, field))) return true; \
+        for (uint32_t i = 0; i < count; i += LW_WARP_LANES) \
+            find_distances_##bits(to + i, r + i, field, lw_mask_bits(&lanes, i), &again); \
+        return is_right_##bits(&again, field); \
+    }
+FIND_APART(32)
+FIND_APART(64)
+#undef FIND_APART
+
+/* ---- One value for all ----------------------------------------------------------------------------------------- */
+
+/* To those lanes, which are among the first `count`. */
+#define SPREAD_AMONG(bits) \
+    LW_INLINE void spread_among_##bits(lw_any##bits *to, uint32_t count, lw_mask lanes, uint##bits##_t value) { \
+        for (uint32_t i = 0; i < count; i += IN_##bits) { \
+            const chunk##bits on = LANES_ON(bits, lanes >> i); \
+            loose##bits *place = (loose##bits *)(to + i); \
+            *place = (*place & ~on) | (on & value); \
+        } \
+    }
+SPREAD_AMONG(32)
+SPREAD_AMONG(64)
+#undef SPREAD_AMONG
+LW_INLINE void spread_among_16(lw_any16 *to, uint32_t count, lw_mask lanes, uint16_t value) {
+    for (uint32_t i = 0; i < count; i += LW_WARP_LANES)
+        for (uint32_t left = lw_mask_bits(&lanes, i); left; left &= left - 1)
+            to[i + (uint32_t)__builtin_ctz(left)] = value;
+}
+
 #endif

@@ -86,21 +86,6 @@ DEFINE_FIND_PATTERN(64)
 
 /* ---- Addresses and their check -------------------------------------------------------------------------- */
 
-/* Fills gang->distance and returns whether all accesses are aligned and within the field. What lanes have that do not
- * execute is looked at only if it is no good. */
-#define DEFINE_FIND_APART(bits) \
-    static bool find_apart_##bits(lw_gang *gang, const lw_any##bits *r, const lw_field *field) { \
-        lw_check_##bits check = {0}, again = {0}; \
-        for (uint32_t i = gang->begin; i < gang->lanes; i += LW_WARP_LANES) \
-            find_distances_##bits(gang->distance + i, r + i, field, UINT32_MAX, &check); \
-        if (LW_LIKELY(is_right_##bits(&check, field))) return true; \
-        for (uint32_t i = gang->begin; i < gang->lanes; i += LW_WARP_LANES) \
-            find_distances_##bits(gang->distance + i, r + i, field, lw_mask_bits(&gang->mask, i), &again); \
-        return is_right_##bits(&again, field); \
-    }
-DEFINE_FIND_APART(32)
-DEFINE_FIND_APART(64)
-
 /* Whether the active lanes are in strips; then fills reach->strips with the first of each, all accesses being aligned
  * and within the home. The second and the last lane of the first strip tell whether it is worth a look. */
 #define DEFINE_FILL_STRIPS(bits) \
@@ -185,7 +170,11 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
     }
     if (reach->pattern == LW_EACH) {
         if (LW_UNLIKELY(!find_field(&home, form, reach->at, op->imm, frame, &field))) return false;
-        if (LW_UNLIKELY(!(form.address == 2 ? find_apart_64(gang, r64, &field) : find_apart_32(gang, r32, &field))))
+        const uint32_t begin = gang->begin, count = gang->lanes - begin;
+        const lw_mask lanes = gang->mask >> begin;
+        lw_any32 *to = gang->distance + begin;
+        if (LW_UNLIKELY(!(form.address == 2 ? find_apart_64(to, r64 + begin, &field, count, lanes)
+                                            : find_apart_32(to, r32 + begin, &field, count, lanes))))
             return false;
         reach->pattern = LW_APART;
         reach->host = field.host;
@@ -274,20 +263,9 @@ DEFINE_MOVE(64)
         for (; i + IN_##bits <= count; i += IN_##bits) *(loose##bits *)(to + i) = all; \
         for (; i < count; i++) to[i] = value; \
     }
-#define DEFINE_SPREAD_AMONG(bits) \
-    static void spread_among_##bits(const lw_gang *gang, lw_any##bits *to, uint##bits##_t value) { \
-        for (uint32_t i = 0; i < gang->lanes; i += IN_##bits) { \
-            chunk##bits on = LANES_ON(bits, gang->mask >> i); \
-            loose##bits *place = (loose##bits *)(to + i); \
-            *place = (*place & ~on) | (on & value); \
-        } \
-    }
 DEFINE_SPREAD(16)
 DEFINE_SPREAD(32)
 DEFINE_SPREAD(64)
-DEFINE_SPREAD_AMONG(32)
-DEFINE_SPREAD_AMONG(64)
-static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) { FOR_ACTIVE(i, gang) to[i] = value; }
 
 /* A statement for every active lane i. */
 #define EVERY_LANE(i, statement) \
@@ -333,7 +311,7 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
         } else if (reach->pattern == LW_UNIFORM) { \
             uint##w##_t value = extend##_##m##_##w(READ(m, host + reach->at)); \
             if (LW_LIKELY(reach->run)) spread_run_##w(to + first, count, value); \
-            else spread_among_##w(gang, to, value); \
+            else spread_among_##w(to, gang->lanes, gang->mask, value); \
         } else if (reach->pattern == LW_STRIPS) { \
             for (uint32_t strip = first, k = 0; strip < first + count; strip += LW_STRIP, k++) { \
                 const lw_any##m *from = (const lw_any##m *)(host + reach->strips[k]); \

@@ -176,19 +176,6 @@ typedef struct lw_ways {
 DEFINE_FIND_FEW(32)
 DEFINE_FIND_FEW(64)
 
-/* Those of all lanes. What lanes have that do not execute is looked at only if it is no good. */
-#define DEFINE_FIND_ALL(bits) \
-    static bool find_all_##bits(lw_ways *ways, const lw_any##bits *r, const lw_field *field, uint32_t lanes) { \
-        lw_check_##bits check = {0}, again = {0}; \
-        find_distances_##bits(ways->at, r, field, UINT32_MAX, &check); \
-        if (LW_LIKELY(is_right_##bits(&check, field))) return true; \
-        if (lanes == UINT32_MAX) return false; \
-        find_distances_##bits(ways->at, r, field, lanes, &again); \
-        return is_right_##bits(&again, field); \
-    }
-DEFINE_FIND_ALL(32)
-DEFINE_FIND_ALL(64)
-
 static bool are_joined(const lw_ways *ways, uint32_t bytes) {
     chunk32 apart = {0}, next = *(const loose32 *)count_32 * bytes + ways->at[0];
     for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_32, next += IN_32 * bytes)
@@ -243,7 +230,8 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
         ways->same = !stores && are_same(ways, lanes);
         return true;
     }
-    if (!(form.address == 1 ? find_all_32(ways, r32, &field, lanes) : find_all_64(ways, r64, &field, lanes)))
+    if (!(form.address == 1 ? find_apart_32(ways->at, r32, &field, LW_WARP_LANES, lanes)
+                            : find_apart_64(ways->at, r64, &field, LW_WARP_LANES, lanes)))
         return false;
     if (!home.host) find_local(gang, ways, warp);
     else if (!(ways->joined = are_joined(ways, bytes))) ways->same = !stores && are_same(ways, lanes);
@@ -320,19 +308,11 @@ static lw_storer *const storers[4][4] = {
 #define DEFINE_SPREAD(bits) \
     static void spread_##bits(char *slot, uint32_t lanes) { \
         lw_any##bits *to = (lw_any##bits *)slot; \
-        const uint##bits##_t value = to[__builtin_ctz(lanes)]; \
-        for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_##bits) { \
-            const chunk##bits on = LANES_ON(bits, lanes >> i); \
-            loose##bits *place = (loose##bits *)(to + i); \
-            *place = (*place & ~on) | (on & value); \
-        } \
+        spread_among_##bits(to, LW_WARP_LANES, lanes, to[__builtin_ctz(lanes)]); \
     }
+DEFINE_SPREAD(16)
 DEFINE_SPREAD(32)
 DEFINE_SPREAD(64)
-static void spread_16(char *slot, uint32_t lanes) {
-    lw_any16 *to = (lw_any16 *)slot;
-    for (const uint16_t value = to[__builtin_ctz(lanes)]; lanes; lanes &= lanes - 1) to[__builtin_ctz(lanes)] = value;
-}
 
 /* What others write meanwhile, CTAs on other workers, all lanes that go there see alike: the first one reads it for
  * all. */
