@@ -83,7 +83,9 @@ typedef struct lw_uniform {
 void lw_uniform_solve(lw_uniform *uniform, uint64_t *sets);
 /* From in front of an operation to behind it. False: lanes may part here. */
 bool lw_uniform_over(const lw_uniform *uniform, const lw_op *op, uint64_t *set);
-/* The operation loads one whole parameter of the kernel, and from a place that is known. */
+/* A load of that form from there is one whole parameter of the kernel. */
+bool lw_is_parameter_at(const lw_program *program, lw_memory_form form, uint64_t at);
+/* The operation loads one, and from a place that is known. */
 bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op *op, uint64_t *at);
 
 /* ---- Sets of registers ----------------------------------------------------------------------------------------- */

@@ -7,15 +7,19 @@
 
 /* ---- One operation --------------------------------------------------------------------------------------------- */
 
+bool lw_is_parameter_at(const lw_program *program, lw_memory_form form, uint64_t at) {
+    if (form.window != LW_WINDOW_param || form.frame || form.vector) return false;
+    const uint64_t bytes = 1ull << form.size;
+    return at % bytes == 0 && bytes <= program->param_bytes && at <= program->param_bytes - bytes;
+}
+
 bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op *op, uint64_t *at) {
     if (op->code != LW_OP_ld) return false;
     const lw_memory_form form = lw_memory_unpack(op->c);
-    const bool known = !form.address || code->registers[op->a].is_const;
-    if (form.window != LW_WINDOW_param || form.frame || form.vector || !known) return false;
-    const uint64_t bytes = 1ull << form.size;
+    if (form.address && !code->registers[op->a].is_const) return false;
     *at = op->imm + (form.address ? code->registers[op->a].value : 0);
     if (form.address == 1) *at = (uint32_t)*at;
-    return *at % bytes == 0 && bytes <= program->param_bytes && *at <= program->param_bytes - bytes;
+    return lw_is_parameter_at(program, form, *at);
 }
 
 static bool is_alike(const lw_uniform *u, const lw_op *op) {

@@ -34,9 +34,7 @@ static bool is_steady_special(uint32_t id) {
 
 static bool is_parameter(const lw_steadies *s, const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
-    const uint64_t bytes = 1ull << form.size;
-    if (form.window != LW_WINDOW_param || form.frame || form.vector || form.address) return false;
-    return op->imm % bytes == 0 && bytes <= s->program->param_bytes && op->imm <= s->program->param_bytes - bytes;
+    return !form.address && lw_is_parameter_at(s->program, form, op->imm);
 }
 
 static bool can_be_steady(const lw_steadies *s, const lw_op *op) {
