@@ -9,12 +9,6 @@
 
 enum { MOST = 32 }; /* as much as a first-level cache holds, if all have 64 bits */
 
-typedef struct lw_steadies {
-    const lw_program *program;
-    lw_link *l;
-    uint8_t *writers; /* per register: operations that write it, up to 2 */
-} lw_steadies;
-
 static bool is_steady_special(uint32_t id) {
     switch (id) {
     case LW_SPECIAL_tid:
@@ -32,47 +26,38 @@ static bool is_steady_special(uint32_t id) {
     }
 }
 
-static bool is_parameter(const lw_steadies *s, const lw_op *op) {
+static bool is_parameter(const lw_program *program, const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
-    return !form.address && lw_is_parameter_at(s->program, form, op->imm);
+    return !form.address && lw_is_parameter_at(program, form, op->imm);
 }
 
-static bool can_be_steady(const lw_steadies *s, const lw_op *op) {
-    if (op->code == LW_OP_ld) return is_parameter(s, op);
+static bool can_be_steady(const lw_program *program, const lw_op *op) {
+    if (op->code == LW_OP_ld) return is_parameter(program, op);
     if (op->code == LW_OP_special) return is_steady_special(op->a);
     return op->code >= LW_OP_lop3 && !lw_op_keeps(op);
 }
 
-static bool is_steady(const lw_steadies *s, const lw_op *op) {
-    const lw_code *code = s->l->code;
-    bool steady = can_be_steady(s, op);
-    LW_EACH_READ(code, op, at) steady &= s->l->vregs.at[*at].is_const || s->l->vregs.at[*at].steady;
+static bool is_steady(const lw_link *l, const lw_program *program, const lw_op *op) {
+    const lw_code *code = l->code;
+    bool steady = can_be_steady(program, op);
+    LW_EACH_READ(code, op, at) steady &= l->vregs.at[*at].is_const || l->vregs.at[*at].steady;
     LW_EACH_WRITTEN(code, op, at) {
         const lw_across *across = lw_facts_across(code, *at);
-        steady &= s->writers[*at] == 1 && !(across && across->needs_zero);
+        steady &= l->vregs.at[*at].defs == 1 && !(across && across->needs_zero);
         /* the branch behind a comparison is a part of it */
         steady &= !(op[1].code == LW_OP_bra_if && op[1].b == *at);
     }
     return steady;
 }
 
-static void count_writers(lw_steadies *s) {
-    const lw_code *code = s->l->code;
-    s->writers = lw_arena_array(s->l->arena, 1, s->l->vregs.count);
-    for (const lw_op *op = code->ops; op < code->ops + code->op_count; op++)
-        LW_EACH_WRITTEN(code, op, at) s->writers[*at] = s->writers[*at] ? 2 : 1;
-}
-
 void lw_link_steady(lw_link *l, const lw_program *program) {
     lw_code *code = l->code;
-    lw_steadies s = {.program = program, .l = l};
     if (!code->is_entry || program->vector.lanes || !code->facts->flow_known) return;
-    count_writers(&s);
     code->steady = lw_arena_array(l->arena, sizeof *code->steady, MOST);
     for (uint32_t n = 0, guard_end = 0; n < code->op_count && code->steady_count < MOST; n++) {
         const lw_op *op = &code->ops[n];
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
-        if (n < guard_end || !is_steady(&s, op)) continue;
+        if (n < guard_end || !is_steady(l, program, op)) continue;
         LW_EACH_WRITTEN(code, op, at) l->vregs.at[*at].steady = true;
         code->steady[code->steady_count++] = n;
     }
