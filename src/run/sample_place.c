@@ -134,9 +134,8 @@ static bool is_corner(const plane_place *p, const axis a[3], uint32_t x, uint32_
     return p->seamless && (uint32_t)a[0].index[x] >= p->plane->width && (uint32_t)a[1].index[y] >= p->plane->height;
 }
 
-static uint32_t third_of(uint32_t weight) {
-    return (weight + 1) / 3;
-} /* of two of them; the opposite one has the rest */
+/* That of two of the others; the opposite one has the rest. */
+static uint32_t third_of(uint32_t weight) { return (weight + 1) / 3; }
 
 static void share_corner(const plane_place *p, const axis a[3], uint32_t parts[2][2]) {
     for (uint32_t k = 0; k < 4; k++) {
