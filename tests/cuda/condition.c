@@ -261,9 +261,9 @@ static void batches(void) {
     add_step(graph, &node, 1, shared, 5);
     CUgraphExec exec = instantiate(graph);
     OK(cuGraphLaunch(exec, stream));
-    for (int i = 0; own_at(0) != 11 && i < 1000000000; i++) continue;
+    for (int i = 0; own[0] != 11 && i < 1000000000; i++) continue;
     GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
-    EXPECT(own_at(0) == 11 && own_at(3) == 0);
+    EXPECT(own[0] == 11 && own[3] == 0);
     own[0] = 20; /* it is not written again */
     own[1] = 1;
     OK(cuStreamSynchronize(stream));

@@ -17,7 +17,7 @@
 static __attribute__((unused)) CUcontext context;
 static CUfunction until, step; /* until: waits for a word that is not 0, for some seconds at most */
 static CUdeviceptr words;      /* of the device */
-static volatile unsigned *own; /* words that the host sees, too … */
+static _Atomic unsigned *own;  /* words that the host sees, too, while streams write them … */
 static CUdeviceptr shared;     /* … and where the device does */
 static bool ours;              /* the driver is Lanewise, which defines what is said of a handle that is none */
 
@@ -26,10 +26,6 @@ static inline unsigned word_at(CUdeviceptr at) {
     OK(cuMemcpyDtoH_v2(&word, at, sizeof word));
     return word;
 }
-
-/* A word of the host's that the device may write from the moment on that another word lets its kernel go. A sanitizer
- * cannot see that the kernel waits for that word. */
-__attribute__((noinline, unused, no_sanitize("thread"))) static unsigned own_at(int which) { return own[which]; }
 
 static inline void reset(void) {
     OK(cuCtxSynchronize());

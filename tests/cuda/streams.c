@@ -45,8 +45,8 @@ static void returns_at_once(CUstream stream) {
 static void goes_on_by_itself(CUstream stream) {
     reset();
     start_step(shared, 5, stream);
-    for (int i = 0; own_at(0) != 5 && i < 10000; i++) usleep(1000);
-    EXPECT(own_at(0) == 5);
+    for (int i = 0; own[0] != 5 && i < 10000; i++) usleep(1000);
+    EXPECT(own[0] == 5);
 }
 
 /* Somebody waits for a kernel, does it himself and leaves: what is behind it is done all the same. */
@@ -67,8 +67,8 @@ static void goes_on_behind_an_event(CUstream stream) {
     OK(cuEventRecord(event, stream));
     start_step(shared + 4, 5, stream);
     OK(cuEventSynchronize(event));
-    for (int i = 0; own_at(1) != 5 && i < 5000; i++) usleep(1000);
-    EXPECT(own_at(1) == 5);
+    for (int i = 0; own[1] != 5 && i < 5000; i++) usleep(1000);
+    EXPECT(own[1] == 5);
     pthread_join(thread, NULL);
     OK(cuEventDestroy_v2(event));
 }
@@ -209,7 +209,7 @@ static void copies(CUstream stream) {
     OK(cuMemcpyDtoDAsync_v2(words + 16, words, 16, stream));
     OK(cuMemsetD32Async(words + 20, 8, 1, stream));
     OK(cuMemcpyDtoHAsync_v2((void *)(own + 8), words + 16, 16, stream));
-    EXPECT(!own_at(8));
+    EXPECT(!own[8]);
     own[0] = 1;
     OK(cuMemcpyDtoHAsync_v2(got, words + 16, 16, stream)); /* to memory that is not pinned: done when it returns */
     OK(cuStreamSynchronize(stream));

@@ -13,7 +13,7 @@ int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*body
     return EAGAIN;
 }
 
-static volatile unsigned *word;
+static _Atomic unsigned *word;
 
 static void change(int number) {
     (void)number;
