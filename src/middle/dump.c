@@ -24,6 +24,7 @@ static void put_form(lw_text *out, const lw_op *op) {
     lw_text_printf(out, " %s.%s%u", lw_window_names[form.window], form.is_signed ? "s" : "b", 8u << form.size);
     if (form.vector) lw_text_printf(out, ".v%u", 1u << form.vector);
     if (form.is_volatile) lw_text_puts(out, ".volatile");
+    if (form.is_indexed) lw_text_puts(out, ".indexed");
     lw_text_printf(out, " r%u", 8u << form.slot);
 }
 

@@ -165,6 +165,7 @@ typedef struct lw_memory_form {
     uint32_t is_wide : 1;     /* elements are halves of 16 bytes that are accessed together */
     uint32_t flushes : 1;     /* sums of f32 of arrays: subnormals count as zero */
     uint32_t is_brain : 1;    /* atomics on halves: bf16, not f16; of size 2 there are two of them */
+    uint32_t is_indexed : 1;  /* of the interpreter's ld and st: lw_code.indexed has more to say of them */
 } lw_memory_form;
 
 static inline uint32_t lw_memory_pack(lw_memory_form form) {
@@ -319,6 +320,18 @@ typedef struct lw_room {
     bool has_address; /* the text takes it: who knows what is done to it then */
 } lw_room;
 
+/* An access by one number, the same for all lanes, and an index of 32 bits each, times what a lane accesses: the
+ * interpreter looks at these instead of the addresses that its parts would make of them (run/interp/link/index.c). */
+enum { LW_INDEXED_PARTS = 3, LW_INDEXED_ROWS = 4 };
+typedef struct lw_indexed_access {
+    uint32_t op;                                  /* the access */
+    uint32_t base, index;                         /* registers, then slots, of 64 and of 32 bits */
+    uint32_t parts[LW_INDEXED_PARTS], part_count; /* operations that are passed over, in the order of the text */
+    bool is_signed;                               /* the index */
+    bool leads, follows; /* others behind it have the same index and lanes; so has one in front of it … */
+    uint8_t row;         /* … and leaves there where they are, in one of LW_INDEXED_ROWS places of the gang */
+} lw_indexed_access;
+
 /* The code of a function: as lowering leaves it, over virtual registers, which belongs to no engine; or as the
  * interpreter runs it, over slots, with what the second half of the fields says of them (run/interp/link). */
 typedef struct lw_code {
@@ -363,6 +376,11 @@ typedef struct lw_code {
     uint32_t *steady; /* operations that give the same in all CTAs of a launch, in the order of the text, whose results
                          have slots of their own */
     uint32_t steady_count;
+    uint32_t *once; /* long ones whose operands are the same in all lanes, which are done for one warp */
+    uint32_t once_count;
+    lw_indexed_access *indexed; /* accesses that are looked at by their index, in the order of the text … */
+    uint32_t indexed_count;
+    uint32_t *indexed_at; /* … and, per operation, the number of one; NULL: there are none */
     /* and of the code over virtual registers that it was made of */
     uint32_t *became; /* per operation there: the one here that does it, where the last of those was that it does;
                          LW_NO_SLOT: none need do it */

@@ -3,9 +3,11 @@
 
 #define LEVEL(name, isa, machine, bytes, masks, llvm, options) \
     LW_WHERE_BUILT(name, bool lw_cpu_has_##isa(void); extern lw_step *const lw_steps_##name[LW_OP_count]; \
-                   extern const struct lw_warp_calls lw_warp_##name; lw_matrix_call lw_matrix_multiply_##name; \
+                   lw_step lw_step_once_##name; extern const struct lw_warp_calls lw_warp_##name; \
+                   lw_matrix_call lw_matrix_multiply_##name; \
                    static const lw_level level_##name = {#name, bytes, masks, llvm, lw_cpu_has_##isa, lw_steps_##name, \
-                                                         &lw_warp_##name, lw_matrix_multiply_##name};)
+                                                         lw_step_once_##name, &lw_warp_##name, \
+                                                         lw_matrix_multiply_##name};)
 #include "run/levels.def"
 
 const lw_level *const lw_levels[] = {
@@ -24,7 +26,7 @@ static void link_code(lw_code *code, const lw_level *level) {
         if (!step) lw_bug("no step for operation code %u in '%s'", code->ops[i].code, code->name);
         code->ops[i].step = step;
     }
-    lw_steady_link(code);
+    lw_steady_link(code, level->once);
 }
 
 void lw_program_link(lw_program *program, const lw_level *level) {

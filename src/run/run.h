@@ -341,6 +341,7 @@ struct lw_gang {
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) … */
     uint64_t hints_of;        /* … in this state of the allocations */
     lw_trail trails[LW_TRAILS];
+    lw_trail rows[LW_INDEXED_ROWS]; /* likewise, in bytes from where index 0 is; `imm` means nothing */
 
     _Alignas(64) uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
@@ -668,6 +669,7 @@ typedef struct lw_level {
     const char *llvm_cpu;
     bool (*has)(void); /* the machine */
     lw_step *const *steps;
+    lw_step *once;                    /* for any of which all operands are the same in all lanes */
     const struct lw_warp_calls *warp; /* run/jit/jit.h */
     lw_matrix_call *multiply;         /* run/interp/matrix.h */
 } lw_level;
@@ -677,8 +679,9 @@ bool lw_cpu_has_wide(void); /* the machine compares and exchanges 16 bytes at on
 /* What the interpreter runs for a program: its `codes`. False: too many registers live at a time, diagnosed. Leaves
  * through the program's arena when memory runs out. */
 bool lw_interp_link(lw_program *program, lw_diags *diags);
-/* Of code that is linked: what is steady is passed over in the text, or done there like all else (interp/steady.c). */
-void lw_steady_link(lw_code *code);
+/* Of code that is linked: what is steady, and what makes addresses that nobody needs, is passed over in the text, and
+ * what is the same in all lanes done `once`; or all is done there like all else (interp/steady.c). */
+void lw_steady_link(lw_code *code, lw_step *once);
 void lw_steady_forget(lw_code *code, lw_step *const *steps);
 void lw_program_link(lw_program *program, const lw_level *level);
 

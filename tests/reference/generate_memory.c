@@ -31,16 +31,32 @@ void gen_variables(lw_text *text, gen *g) {
 /* An offset of `size` bytes within `bytes`, aligned. */
 static uint32_t offset(gen *g, uint32_t bytes, uint32_t size) { return gen_below(g, bytes / size) * size; }
 
-/* [base + first + some offset], the offset a constant or made from a register. */
+/* %w: an element of %t more than the base, in one of the ways that compilers have. */
+static void put_address(gen *g, const char *base, uint32_t size) {
+    const char *sign = gen_chance(g, 50) ? "s" : "u";
+    switch (gen_below(g, 4)) {
+    case 0: gen_put(g, "mad.wide.%s32 %%w, %%t, %u, %s;", sign, size, base); break;
+    case 1: gen_put(g, "mul.wide.%s32 %%w, %%t, %u; add.%s64 %%w, %s, %%w;", sign, size, sign, base); break;
+    case 2:
+        gen_put(g, "cvt.%s64.%s32 %%w, %%t; shl.b64 %%w, %%w, %d; add.%s64 %%w, %%w, %s;", sign, sign,
+                __builtin_ctz(size), sign, base);
+        break;
+    default: /* what follows is of another index */
+        gen_put(g, "mul.wide.%s32 %%w, %%t, %u; add.s64 %%w, %s, %%w; not.b32 %%t, %%t;", sign, size, base);
+    }
+}
+
+/* [base + first + some offset], the offset a constant or made from a register or the thread's number. */
 static void within(gen *g, char text[64], const char *base, uint32_t first, uint32_t bytes, uint32_t size) {
     uint32_t room = bytes / size, at = offset(g, bytes, size);
     if (room < 2 || gen_chance(g, 70)) {
         snprintf(text, 64, "[%s+%u]", base, first + at);
         return;
     }
-    uint32_t mask = room >= 8 ? 7 : room >= 4 ? 3 : 1, r = gen_below(g, GEN_R);
-    gen_put(g, "and.b32 %%t, %%r%u, %u;", r, mask);
-    gen_put(g, "mad.wide.u32 %%w, %%t, %u, %s;", size, base);
+    uint32_t mask = room >= 64 && gen_chance(g, 50) ? 63 : room >= 8 ? 7 : room >= 4 ? 3 : 1;
+    if (gen_chance(g, 50)) gen_put(g, "and.b32 %%t, %%r%u, %u;", gen_below(g, GEN_R), mask);
+    else gen_put(g, "mov.u32 %%t, %%tid.x; mov.u32 %%m, %%ctaid.x; add.u32 %%t, %%t, %%m; and.b32 %%t, %%t, %u;", mask);
+    put_address(g, base, size);
     snprintf(text, 64, "[%%w+%u]", first);
 }
 

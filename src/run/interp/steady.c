@@ -1,26 +1,36 @@
-/* steady.c: what is the same in every CTA of a launch, a gang computes once (link/steady.c says what that is). */
+/* steady.c: operations that the text is passed over at: what is the same in every CTA of a launch, a gang computes once
+ * (link/steady.c says what that is); addresses that are looked at by their index need not be computed (link/index.c).
+ * And long ones that give all lanes the same. */
 #include "run/interp/interp.h"
 
-static lw_step lw_step_steady;
+static lw_step pass_over;
 
 /* In the text nothing is to be done for them. */
-static const lw_op *lw_step_steady(lw_gang *gang, const lw_op *op) {
+static const lw_op *pass_over(lw_gang *gang, const lw_op *op) {
     (void)gang;
     do op++;
-    while (op->step == lw_step_steady);
+    while (op->step == pass_over);
     return op;
 }
 
-void lw_steady_link(lw_code *code) {
-    for (uint32_t k = 0; k < code->steady_count; k++) code->ops[code->steady[k]].step = lw_step_steady;
+void lw_steady_link(lw_code *code, lw_step *once) {
+    for (uint32_t k = 0; k < code->steady_count; k++) code->ops[code->steady[k]].step = pass_over;
+    for (uint32_t k = 0; k < code->once_count; k++) code->ops[code->once[k]].step = once;
+    for (uint32_t i = 0; i < code->indexed_count; i++)
+        for (uint32_t k = 0; k < code->indexed[i].part_count; k++)
+            code->ops[code->indexed[i].parts[k]].step = pass_over;
+}
+
+static void forget_index(lw_op *op) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    form.is_indexed = false;
+    op->c = lw_memory_pack(form);
 }
 
 void lw_steady_forget(lw_code *code, lw_step *const *steps) {
-    for (uint32_t k = 0; k < code->steady_count; k++) {
-        lw_op *op = &code->ops[code->steady[k]];
-        op->step = steps[op->code];
-    }
-    code->steady_count = 0;
+    for (uint32_t n = 0; n < code->op_count; n++) code->ops[n].step = steps[code->ops[n].code];
+    for (uint32_t i = 0; i < code->indexed_count; i++) forget_index(&code->ops[code->indexed[i].op]);
+    code->steady_count = code->once_count = code->indexed_count = 0;
 }
 
 /* All lanes of the kernel's frame execute now. */

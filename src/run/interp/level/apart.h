@@ -18,7 +18,7 @@ typedef struct lw_field {
     uintptr_t host; /* local memory: how far from its begin */
     uint64_t base;  /* of the distances: what registers hold there, without the access' constant */
     uint32_t room, bytes;
-} lw_field;
+} lw_field; /* of indices, base and room are in what a lane accesses, and bytes is 1 */
 
 /* The part of a home, or of a frame in it, that is in reach of the first lane's address, `at`, by distances that
  * gathers take as signed numbers. False: another way must be taken, since it is not aligned, or so high that addresses
@@ -54,17 +54,17 @@ typedef uint32_t half32 __attribute__((vector_size(CHUNK / 2), aligned(4), may_a
 #define STORE_DISTANCES_32(to, distances) *(loose32 *)(to) = distances
 #define STORE_DISTANCES_64(to, distances) *(half32 *)(to) = __builtin_convertvector(distances, half32)
 
-/* Those of a warp's lanes, which have their addresses in r. */
+/* Those of a warp's lanes, which have their addresses in r, or 1 << shift times that. */
 #define DISTANCES(bits) \
-    LW_INLINE void find_distances_##bits(lw_any32 *to, const lw_any##bits *r, const lw_field *field, uint32_t lanes, \
-                                         lw_check_##bits *check) { \
+    LW_INLINE void find_distances_##bits(lw_any32 *to, const lw_any##bits *r, const lw_field *field, uint32_t shift, \
+                                         uint32_t lanes, lw_check_##bits *check) { \
         const uint##bits##_t base = (uint##bits##_t)field->base, room = field->room; \
         for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_##bits) { \
             chunk##bits distances = *(const loose##bits *)(r + i) - base; \
             if (lanes != UINT32_MAX) distances &= LANES_ON(bits, lanes >> i); \
             check->high |= (room - distances) | distances; \
             check->low |= distances; \
-            STORE_DISTANCES_##bits(to + i, distances); \
+            STORE_DISTANCES_##bits(to + i, distances << shift); \
         } \
     }
 DISTANCES(32)
@@ -74,14 +74,14 @@ DISTANCES(64)
 /* Those of `count` lanes, whole warps, and whether all that execute are aligned and within the field. What lanes have
  * that do not execute is looked at only if it is no good. */
 #define FIND_APART(bits) \
-    LW_INLINE bool find_apart_##bits(lw_any32 *to, const lw_any##bits *r, const lw_field *field, uint32_t count, \
-                                     lw_mask lanes) { \
+    LW_INLINE bool find_apart_##bits(lw_any32 *to, const lw_any##bits *r, const lw_field *field, uint32_t shift, \
+                                     uint32_t count, lw_mask lanes) { \
         lw_check_##bits check = {0}, again = {0}; \
         for (uint32_t i = 0; i < count; i += LW_WARP_LANES) \
-            find_distances_##bits(to + i, r + i, field, UINT32_MAX, &check); \
+            find_distances_##bits(to + i, r + i, field, shift, UINT32_MAX, &check); \
         if (LW_LIKELY(is_right_##bits(&check, field))) return true; \
         for (uint32_t i = 0; i < count; i += LW_WARP_LANES) \
-            find_distances_##bits(to + i, r + i, field, lw_mask_bits(&lanes, i), &again); \
+            find_distances_##bits(to + i, r + i, field, shift, lw_mask_bits(&lanes, i), &again); \
         return is_right_##bits(&again, field); \
     }
 FIND_APART(32)

@@ -2,8 +2,8 @@
  *
  * Flow: which lanes → where they go and in what pattern (reach) → one bounds and alignment check for all of them
  * against the allocation met last time → data by pattern. An access that follows the trail of another one is where that
- * was, but for a constant. Whatever does not fit that — lanes in several allocations or
- * windows, any fault — goes lane by lane through address.c. */
+ * was, but for a constant; one by an index is looked at by that (indexed.h). Whatever does not fit that — lanes in
+ * several allocations or windows, any fault — goes lane by lane through address.c. */
 #include "run/interp/level/apart.h"
 #include "run/interp/wide.h"
 
@@ -136,6 +136,13 @@ static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, const 
     }
 }
 
+/* Neighbours with gaps between them can be moved at once. */
+LW_INLINE bool moves_by_mask(lw_memory_form form) {
+    return LW_MASK_REGISTERS && !form.vector && form.size == form.slot && form.size >= 2;
+}
+
+#include "run/interp/level/indexed.h"
+
 /* Where the lanes of the gang go, by their addresses. False: lane by lane, please. */
 static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *reach) {
     uint32_t bytes = lw_memory_bytes(form);
@@ -173,8 +180,8 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
         const uint32_t begin = gang->begin, count = gang->lanes - begin;
         const lw_mask lanes = gang->mask >> begin;
         lw_any32 *to = gang->distance + begin;
-        if (LW_UNLIKELY(!(form.address == 2 ? find_apart_64(to, r64 + begin, &field, count, lanes)
-                                            : find_apart_32(to, r32 + begin, &field, count, lanes))))
+        if (LW_UNLIKELY(!(form.address == 2 ? find_apart_64(to, r64 + begin, &field, 0, count, lanes)
+                                            : find_apart_32(to, r32 + begin, &field, 0, count, lanes))))
             return false;
         reach->pattern = LW_APART;
         reach->host = field.host;
@@ -194,8 +201,7 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
     reach->host = (uintptr_t)home.host - home.base;
     reach->step = bytes;
     /* One by one where others may watch, and where the lanes have gaps that no masked move can skip. */
-    bool by_mask = LW_MASK_REGISTERS && !form.vector && form.size == form.slot && form.size >= 2;
-    if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || by_mask)))
+    if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || moves_by_mask(form))))
         reach->pattern = LW_STEP;
     return true;
 }
@@ -506,10 +512,25 @@ __attribute__((noinline)) static const lw_op *load_by_look(lw_gang *gang, const 
     return next;
 }
 
+static const lw_op *load_by_index(lw_gang *gang, const lw_op *op, lw_memory_form form) {
+    lw_mover *load = loads[form.size][form.slot][form.is_signed];
+    const lw_indexed_access *at = indexed_of(gang, op);
+    uintptr_t host = 0;
+    const lw_reach *reach = find_by_index(gang, op, form, at, &host);
+    if (LW_UNLIKELY(!reach)) {
+        find_addresses(gang, at);
+        return load_by_look(gang, op);
+    }
+    if (LW_LIKELY(!form.vector)) load(gang, reach, gang->regs + op->d, host, 1);
+    else load_elements(gang, op, form, reach, host, load);
+    return op + 1;
+}
+
 /* Who only follows needs none of the room that a look takes. */
 const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     uintptr_t host = 0; /* GCC does not see that a reach comes with one */
+    if (form.is_indexed) return load_by_index(gang, op, form);
     const lw_reach *reach = op->mode >= LW_TRAIL_follows_0 && !form.vector ? follow(gang, op, form, &host) : NULL;
     if (!reach) return load_by_look(gang, op);
     loads[form.size][form.slot][form.is_signed](gang, reach, gang->regs + op->d, host, 1);
@@ -546,7 +567,10 @@ const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     uintptr_t host = 0; /* GCC does not see that a reach comes with one */
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
     if (LW_UNLIKELY(form.vector && form.is_volatile)) return lw_wide_st(gang, op);
-    const lw_reach *reach = find_reach(gang, op, form, &room, &host);
+    const lw_indexed_access *at = form.is_indexed ? indexed_of(gang, op) : NULL;
+    const lw_reach *reach = at ? find_by_index(gang, op, form, at, &host) : NULL;
+    if (at && LW_UNLIKELY(!reach || reach->read_only || form.is_const)) find_addresses(gang, at), reach = NULL;
+    if (!reach) reach = find_reach(gang, op, form, &room, &host);
     if (LW_UNLIKELY(!reach || reach->read_only || form.is_const)) /* refused by address.c */
         return move_slowly(gang, op, LW_ACCESS_store, store, constant);
     if (LW_LIKELY(!form.vector)) store(gang, reach, constant ? constant : gang->regs + op->d, host, 1);

@@ -230,8 +230,8 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
         ways->same = !stores && are_same(ways, lanes);
         return true;
     }
-    if (!(form.address == 1 ? find_apart_32(ways->at, r32, &field, LW_WARP_LANES, lanes)
-                            : find_apart_64(ways->at, r64, &field, LW_WARP_LANES, lanes)))
+    if (!(form.address == 1 ? find_apart_32(ways->at, r32, &field, 0, LW_WARP_LANES, lanes)
+                            : find_apart_64(ways->at, r64, &field, 0, LW_WARP_LANES, lanes)))
         return false;
     if (!home.host) find_local(gang, ways, warp);
     else if (!(ways->joined = are_joined(ways, bytes))) ways->same = !stores && are_same(ways, lanes);

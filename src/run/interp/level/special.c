@@ -1,6 +1,6 @@
 /* special.c: the same for all lanes, or what special registers are, to the executing lanes of a slot; compiled once for
  * each CPU level, since a slot that was written in small pieces makes the first vectors that are read from it wait. */
-#include "run/interp/level/level.h"
+#include "run/interp/level/apart.h"
 
 #define PUT(bits) \
     static void put_each_##bits(lw_gang *gang, uint32_t at, const uint32_t *values) { \
@@ -50,5 +50,35 @@ const lw_op *LW_AT_LEVEL(lw_step_special)(lw_gang *gang, const lw_op *op) {
 
 const lw_op *LW_AT_LEVEL(lw_step_local_base)(lw_gang *gang, const lw_op *op) {
     put_same(gang, op->d, op->c, gang->frame->local_base + op->imm);
+    return op + 1;
+}
+
+/* What the first of the executing lanes has, all of them. */
+#define GIVE_ALL(bits) \
+    static void give_all_##bits(lw_gang *gang, uint32_t at, bool whole) { \
+        lw_any##bits *slot = LW_SLOT(gang, lw_any##bits, at); \
+        const uint##bits##_t value = slot[lw_mask_first(gang->mask)]; \
+        if (LW_LIKELY(whole)) \
+            for (uint32_t lane = gang->begin; lane < gang->lanes; lane++) slot[lane] = value; \
+        else spread_among_##bits(slot, gang->lanes, gang->mask, value); \
+    }
+GIVE_ALL(16)
+GIVE_ALL(32)
+GIVE_ALL(64)
+#undef GIVE_ALL
+
+/* An operation that gives all lanes the same: the first warp does it for the others. */
+const lw_op *LW_AT_LEVEL(lw_step_once)(lw_gang *gang, const lw_op *op) {
+    const bool whole = gang->full || op->flags & gang->whole;
+    const uint32_t lanes = gang->lanes;
+    gang->lanes = gang->begin + LW_WARP_LANES;
+    gang->cta->program->steps[op->code](gang, op);
+    gang->lanes = lanes;
+    if (gang->begin + LW_WARP_LANES == lanes) return op + 1;
+    switch (lw_lane_types[lw_lanes[lw_code_lane(op->code)].result].bits) {
+    case 16: give_all_16(gang, op->d, whole); break;
+    case 32: give_all_32(gang, op->d, whole); break;
+    default: give_all_64(gang, op->d, whole);
+    }
     return op + 1;
 }

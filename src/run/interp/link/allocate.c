@@ -80,6 +80,18 @@ static void find_floats(lw_alloc *a) {
     }
 }
 
+/* It reads its number and its index; and may have its parts done after all, which then find what they read, and have
+ * room for what they give. */
+static void touch_indexed(lw_alloc *a, const lw_indexed_access *access) {
+    const lw_code *code = a->l->code;
+    const uint32_t point = 2 * access->op + 2;
+    touch(a, access->base, point), touch(a, access->index, point);
+    for (uint32_t k = 0; k < access->part_count; k++) {
+        LW_EACH_READ(code, &code->ops[access->parts[k]], at) touch(a, *at, point);
+        LW_EACH_WRITTEN(code, &code->ops[access->parts[k]], at) touch(a, *at, point);
+    }
+}
+
 static void find_ranges(lw_alloc *a) {
     lw_link *l = a->l;
     const lw_code *code = l->code;
@@ -90,6 +102,7 @@ static void find_ranges(lw_alloc *a) {
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         touch_op(a, n, op->code != LW_OP_guard && n < guard_end);
     }
+    for (uint32_t i = 0; i < code->indexed_count; i++) touch_indexed(a, &code->indexed[i]);
     for (uint32_t g = 0; g < code->facts->across_count; g++) touch_across(a, &code->facts->across[g]);
     for (uint32_t k = 0; k < code->param_count; k++) /* the call wrote them before the first operation */
         if (!code->params[k].in_memory) touch(a, code->params[k].to, 0);
@@ -375,6 +388,10 @@ static void finish_ops(lw_alloc *a) {
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         finish_op(a, op, n < guard_end, block);
         if (op->code == LW_OP_bra_if && compares(code, op - 1, op->b)) op[-1].flags |= LW_OP_BRANCHES;
+    }
+    for (uint32_t i = 0; i < code->indexed_count; i++) {
+        code->indexed[i].base = offset_of(a, code->indexed[i].base);
+        code->indexed[i].index = offset_of(a, code->indexed[i].index);
     }
 }
 

@@ -72,6 +72,7 @@ static lw_code *link_function(lw_program *program, lw_code *from, lw_diags *diag
     lw_link_fuse(&l);
     compact(&l);
     lw_link_steady(&l, program);
+    lw_link_index(&l);
     lw_link_allocate(&l);
     lw_link_trails(l.code);
     return l.failed ? NULL : l.code;

@@ -32,7 +32,7 @@ static bool alike(lw_memory_form a, lw_memory_form b) {
 
 static bool can_follow(const lw_op *op, lw_memory_form form) {
     return lw_row_of(op->code)->mode == LW_MODE_trail && (form.address == 1 || form.address == 2) && !form.frame &&
-           !form.is_volatile;
+           !form.is_volatile && !form.is_indexed;
 }
 
 static void find_trail(lw_trails *t, lw_code *code, lw_op *op, bool guarded) {
