@@ -6,6 +6,8 @@ if(lw_machine STREQUAL "x86_64")
   foreach(file IN ITEMS flow frame call sync count pass)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/interp/${file}.c PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
   endforeach()
+  # Two counters at once, each written by itself just before, wait for both stores.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/grid.c PROPERTIES COMPILE_OPTIONS -fno-tree-slp-vectorize)
 endif()
 
 # Adds the stages and sets LW_STAGE_OBJECTS to all objects, those of the CPU levels included.

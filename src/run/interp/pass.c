@@ -2,6 +2,10 @@
  * steps for some lanes of a warp. */
 #include "run/jit/jit.h"
 
+/* A mask is put together of its warps' words, and taken apart into them, by shifts of known numbers: in a loop each
+ * would go by way of memory. */
+#define EACH_WARP(w) _Pragma("GCC unroll 4") for (uint32_t w = 0; w < LW_GANG_WARPS; w++)
+
 static uint32_t ready_at(const lw_frame *frame, uint32_t block, uint32_t warp) {
     return frame->ready_count ? lw_mask_warp(frame->pending[block], warp) : 0;
 }
@@ -34,12 +38,14 @@ static uint32_t begin(lw_gang *gang, uint32_t block, const uint32_t *behind, uin
     pass->trusted = gang->trusted == op && gang->trusted_frame == frame;
     gang->trusted = NULL;
     if (frame->written == LW_FRAME_new) frame->written = block ? LW_FRAME_mixed : LW_FRAME_pure;
-    memcpy(pass->lanes, &gang->mask, sizeof pass->lanes);
+    EACH_WARP(w) {
+        pass->lanes[w] = lw_mask_warp(gang->mask, w);
+        warps |= (uint32_t)(pass->lanes[w] != 0) << w;
+    }
     pass->block = block, pass->count = count, pass->behind = behind;
     if (gang->mask == frame->owned) /* nobody is elsewhere */
         for (uint32_t k = 0; k < count; k++) memset(pass->ready[k], 0, sizeof pass->ready[k]);
     else if (!take_ready(gang, pass)) return 0;
-    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) warps |= (uint32_t)(pass->lanes[w] != 0) << w;
     gang->warp_instructions -= op->imm * gang->active_warps;
     gang->lane_instructions -= op->imm * gang->active;
     return warps;
@@ -132,7 +138,7 @@ static const lw_op *rest_together(lw_gang *gang, const lw_pass *pass) {
     uint64_t halves[LW_GANG_WARPS / 2] = {0};
     uint32_t at = UINT32_MAX;
     if (frame->ready_count) return NULL;
-    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
+    EACH_WARP(w) {
         if (!pass->lanes[w]) continue;
         const struct lw_rest *rest = pass->rests[w];
         if (pass->rest_count[w] != 1 || (at != UINT32_MAX && at != rest->block)) return NULL;

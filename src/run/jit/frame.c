@@ -120,9 +120,9 @@ void lw_frame_store_some(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base,
     lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4, LW_ALIAS_slots);
 }
 
-LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg) {
-    return lw_build_load(u->build, lw_build_int(u->build, LW_GANG_LANES), lw_frame_regs(u), lw_frame_home(u, reg), 16,
-                         LW_ALIAS_slots);
+LLVMValueRef lw_frame_predicate(const lw_build *b, LLVMValueRef home) {
+    LLVMValueRef regs = lw_build_pointer(b, b->gang, offsetof(lw_gang, regs), LW_SLOT_64, 64);
+    return lw_build_load(b, lw_build_int(b, LW_GANG_LANES), lw_build_move(b, regs, home), 0, 16, LW_ALIAS_slots);
 }
 
 /* ---- Uniform registers: in stack slots here, in the frame for everybody else ----------------------------------- */
@@ -203,10 +203,16 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
 
 /* ---- Handing over ---------------------------------------------------------------------------------------------- */
 
-void lw_frame_leave(lw_unit *u, uint32_t n) {
+bool lw_frame_gives(lw_unit *u, uint32_t n) {
+    EACH_UNIFORM(u, reg, lw_unit_live(u, n), lw_unit_uniform(u, n), u->homed) return reg < u->code->virtual_count;
+    return false;
+}
+
+void lw_frame_settle_all(lw_unit *u, uint32_t n) { lw_frame_give(u, lw_unit_uniform(u, n), n, lw_frame_regs(u)); }
+
+void lw_frame_leave(const lw_unit *u, LLVMValueRef op) {
     const lw_build *b = u->build;
-    lw_frame_give(u, lw_unit_uniform(u, n), n, lw_frame_regs(u));
-    LLVMValueRef arguments[] = {b->gang, lw_frame_op(u, n), lw_host_steps(b)};
+    LLVMValueRef arguments[] = {b->gang, op, lw_host_steps(b)};
     LLVMValueRef next = lw_host_call(b, LW_HOST_interpret, b->interpret_type, arguments);
     LLVMSetTailCall(next, true);
     LLVMBuildRet(b->at, next);
@@ -223,11 +229,7 @@ LLVMValueRef lw_frame_step_address(const lw_unit *u, uint32_t n) {
     return LLVMBuildPtrToInt(b->at, lw_host_step(b, interp_op(u, n)->code), b->i64, "");
 }
 
-void lw_frame_refuse(const lw_unit *u) {
-    const lw_build *b = u->build;
-    LLVMValueRef arguments[] = {b->gang, b->op, lw_host_steps(b)};
-    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_interpret, b->interpret_type, arguments));
-}
+void lw_frame_refuse(const lw_unit *u) { lw_frame_leave(u, u->build->op); }
 
 void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step) {
     for (; *entries != LW_NO_SLOT; entries++) interp->ops[*entries].step = step;

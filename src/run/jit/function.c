@@ -6,25 +6,82 @@
 
 /* ---- Leaving --------------------------------------------------------------------------------------------------- */
 
+/* How far the operation is behind the first one stays in memory on the way: as a value it would be one of as many as
+ * there are ways, which LLVM looks through again and again. */
+static void leave_at(const lw_build *b, LLVMValueRef bytes) {
+    LLVMSetVolatile(LLVMBuildStore(b->at, bytes, b->left_at), true);
+    LLVMBuildBr(b->at, b->left);
+}
+
 LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
     lw_build *b = u->build;
     if (b->leaves[n]) return b->leaves[n];
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
     b->leaves[n] = lw_build_block(b, "leave");
     LLVMPositionBuilderAtEnd(b->at, b->leaves[n]);
-    lw_frame_leave(u, n);
+    lw_frame_settle_all(u, n);
+    leave_at(b, lw_build_number(b, 64, lw_frame_number(u, n) * sizeof(lw_op)));
     if (here) LLVMPositionBuilderAtEnd(b->at, here);
     return b->leaves[n];
 }
 
+/* ---- What is asked in front of nearly every operation ------------------------------------------------------------ */
+
+/* Texts of many blocks become half as long where that is a function of its own. */
+static bool has_many(const lw_unit *u) {
+    enum { MANY = 64 };
+    return u->code->block_count > MANY;
+}
+
+typedef LLVMValueRef lw_asked(const lw_build *b, LLVMValueRef parameter);
+
+/* An internal function of that name, of the gang and a number, which gives `type`. No function of a text has a dot, and
+ * the process is not asked for it. */
+static LLVMValueRef function_of(lw_build *b, const char *name, LLVMTypeRef type, lw_asked *what) {
+    LLVMValueRef made = LLVMGetNamedFunction(b->module, name);
+    if (made) return made;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
+    LLVMValueRef function = b->function, gang = b->gang;
+    made = b->function =
+        LLVMAddFunction(b->module, name, LLVMFunctionType(type, (LLVMTypeRef[]){b->bytes, b->i64}, 2, false));
+    LLVMSetLinkage(made, LLVMInternalLinkage);
+    b->gang = LLVMGetParam(made, 0);
+    LLVMPositionBuilderAtEnd(b->at, lw_build_block(b, "top"));
+    LLVMBuildRet(b->at, what(b, LLVMGetParam(made, 1)));
+    b->function = function, b->gang = gang;
+    LLVMPositionBuilderAtEnd(b->at, here);
+    return made;
+}
+
+static LLVMValueRef ask(lw_unit *u, const char *name, LLVMTypeRef type, lw_asked *what, uint64_t number) {
+    lw_build *b = u->build;
+    LLVMValueRef function = function_of(b, name, type, what), arguments[] = {b->gang, lw_build_number(b, 64, number)};
+    return lw_build_call(b, LLVMGlobalGetValueType(function), function, arguments);
+}
+
 /* No lanes of the frame are ready elsewhere. */
-static LLVMValueRef is_nobody(const lw_build *b) {
+static LLVMValueRef find_nobody(const lw_build *b, LLVMValueRef parameter) {
+    (void)parameter;
     LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame), _Alignof(lw_frame));
     LLVMValueRef others = lw_build_load(b, b->i32, frame, offsetof(lw_frame, ready_count), 4, LW_ALIAS_gang);
     return lw_build_is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0));
 }
 static void demand_nobody(lw_unit *u, uint32_t n) {
-    lw_build_unless(u->build, is_nobody(u->build), lw_emit_leave(u, n));
+    lw_build_unless(u->build, find_nobody(u->build, NULL), lw_emit_leave(u, n));
+}
+
+/* All lanes of the gang execute. */
+static LLVMValueRef find_whole(const lw_build *b, LLVMValueRef parameter) {
+    (void)parameter;
+    LLVMValueRef full = LW_GANG_LOAD(b, b->i8, full), begin = LW_GANG_LOAD(b, b->i32, begin);
+    LLVMValueRef good = lw_build_is(b, LLVMIntNE, full, lw_build_number(b, 8, 0));
+    return LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, begin, lw_build_number(b, 32, 0)), "");
+}
+LLVMValueRef lw_emit_whole(const lw_unit *u) { return find_whole(u->build, NULL); }
+
+LLVMBasicBlockRef lw_emit_whole_of(lw_unit *u, uint32_t n) {
+    if (!u->build->wholes[n]) u->build->wholes[n] = lw_build_block(u->build, "whole");
+    return u->build->wholes[n];
 }
 
 static LLVMBasicBlockRef entry_of(lw_unit *u, uint32_t n) {
@@ -53,34 +110,51 @@ static void enter(const lw_build *b, LLVMValueRef instructions) {
     count(b, instructions);
 }
 
-/* The same as a function, for texts of many blocks, which it makes half as long: whether nobody was elsewhere. */
-static LLVMValueRef entering(lw_build *b) {
-    static const char name[] = "enter.block"; /* no function of a text has a dot, and the process is not asked for it */
-    LLVMValueRef known = LLVMGetNamedFunction(b->module, name);
-    if (known) return known;
-    LLVMTypeRef type = LLVMFunctionType(b->i1, (LLVMTypeRef[]){b->bytes, b->i64}, 2, false);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
-    LLVMValueRef function = b->function, gang = b->gang;
-    LLVMValueRef made = b->function = LLVMAddFunction(b->module, name, type);
-    LLVMSetLinkage(made, LLVMInternalLinkage);
-    b->gang = LLVMGetParam(made, 0);
-    LLVMPositionBuilderAtEnd(b->at, lw_build_block(b, "top"));
+/* Where nobody was elsewhere; and whether all lanes of the gang execute. */
+enum { LEFT, ENTERED, WHOLE };
+static LLVMValueRef enter_alone(const lw_build *b, LLVMValueRef instructions) {
     LLVMBasicBlockRef others = lw_build_block(b, "others");
-    lw_build_unless(b, is_nobody(b), others);
-    enter(b, LLVMGetParam(made, 1));
-    LLVMBuildRet(b->at, lw_build_number(b, 1, 1));
+    lw_build_unless(b, find_nobody(b, NULL), others);
+    enter(b, instructions);
+    LLVMBuildRet(b->at, LLVMBuildSelect(b->at, find_whole(b, NULL), lw_build_number(b, 32, WHOLE),
+                                        lw_build_number(b, 32, ENTERED), ""));
     LLVMPositionBuilderAtEnd(b->at, others);
-    LLVMBuildRet(b->at, lw_build_number(b, 1, 0));
-    b->function = function, b->gang = gang;
-    LLVMPositionBuilderAtEnd(b->at, here);
-    return made;
+    return lw_build_number(b, 32, LEFT);
+}
+
+/* Operation n begins a region that wants all of the gang, whatever its shape. */
+static bool begins_region(const lw_unit *u, uint32_t n) {
+    return n < u->count && u->kinds[n] == LW_KIND_body && !u->shapes[0];
+}
+
+/* From operation n into a block, and into the region behind it past its own look at who executes. Where others are
+ * elsewhere it is operation n that is left to the interpreter. */
+static void enter_region(lw_unit *u, uint32_t n, uint32_t block) {
+    lw_build *b = u->build;
+    LLVMValueRef how = ask(u, "enter.block", b->i32, enter_alone, lw_unit_op(u, block)->imm);
+    LLVMValueRef go = lw_build_is(b, LLVMIntEQ, how, lw_build_number(b, 32, WHOLE));
+    LLVMBasicBlockRef other = lw_build_block(b, "other");
+    lw_build_often(b, LLVMBuildCondBr(b->at, go, lw_emit_whole_of(u, block + 1), other));
+    LLVMPositionBuilderAtEnd(b->at, other);
+    if (lw_frame_gives(u, n) || lw_frame_gives(u, block + 1)) {
+        LLVMValueRef entered = lw_build_is(b, LLVMIntEQ, how, lw_build_number(b, 32, ENTERED));
+        LLVMBuildCondBr(b->at, entered, lw_emit_leave(u, block + 1), lw_emit_leave(u, n));
+        return;
+    }
+    const uint64_t here = lw_frame_number(u, n), there = lw_frame_number(u, block + 1); /* one behind the other */
+    LLVMValueRef more = LLVMBuildMul(b->at, LLVMBuildZExt(b->at, how, b->i64, ""),
+                                     lw_build_number(b, 64, (there - here) * sizeof(lw_op)), "");
+    leave_at(b, LLVMBuildAdd(b->at, more, lw_build_number(b, 64, here * sizeof(lw_op)), ""));
 }
 
 /* What lw_enter_block does. */
 static void emit_block(lw_unit *u, uint32_t n) {
-    enum { MANY = 64 };
     const lw_build *b = u->build;
     const lw_op *op = lw_unit_op(u, n);
+    if (has_many(u) && begins_region(u, n + 1)) {
+        enter_region(u, n, n);
+        return;
+    }
     if (n + 1 < u->count && u->entered[n + 1]) {
         LLVMValueRef counted = LLVMBuildLoad2(b->at, b->i1, b->counted, "");
         LLVMBuildStore(b->at, lw_build_number(b, 1, 0), b->counted);
@@ -88,15 +162,8 @@ static void emit_block(lw_unit *u, uint32_t n) {
         LLVMBuildCondBr(b->at, counted, entry_of(u, n + 1), fresh);
         LLVMPositionBuilderAtEnd(b->at, fresh);
     }
-    LLVMValueRef instructions = lw_build_number(b, 64, op->imm);
-    if (u->code->block_count > MANY) {
-        LLVMValueRef function = entering(u->build), arguments[] = {b->gang, instructions};
-        lw_build_unless(b, lw_build_call(b, LLVMGlobalGetValueType(function), function, arguments),
-                        lw_emit_leave(u, n));
-    } else {
-        demand_nobody(u, n);
-        enter(b, instructions);
-    }
+    demand_nobody(u, n);
+    enter(b, lw_build_number(b, 64, op->imm));
     lw_emit_go_on(u, n + 1);
 }
 
@@ -105,6 +172,11 @@ static void emit_block(lw_unit *u, uint32_t n) {
 static void emit_go(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     const lw_op *op = lw_unit_op(u, n);
+    if (has_many(u) && !(op->flags & LW_OP_BACKWARD) && begins_region(u, u->block_at[op->a] + 1)) {
+        lw_frame_settle(u, lw_unit_uniform(u, n), u->block_at[op->a]);
+        enter_region(u, n, u->block_at[op->a]);
+        return;
+    }
     demand_nobody(u, n);
     if (op->flags & LW_OP_BACKWARD) {
         LLVMValueRef cost = lw_build_number(b, 64, (uint64_t)lw_frame_branch_cost(u, n));
@@ -128,7 +200,8 @@ static void emit_branch_if(lw_unit *u, uint32_t n) {
         if (!predicate->is_const) p = LLVMBuildLoad2(b->at, b->i1, lw_unit_scalar(u, op->b), "");
         LLVMBuildCondBr(b->at, p, negated ? on : taken, negated ? taken : on);
     } else {
-        LLVMValueRef p = lw_frame_predicate(u, op->b), mask = lw_build_gang_mask(b, offsetof(lw_gang, mask));
+        LLVMValueRef p = lw_frame_predicate(b, lw_build_number(b, 64, lw_frame_home(u, op->b))),
+                     mask = lw_build_gang_mask(b, offsetof(lw_gang, mask));
         if (negated) p = LLVMBuildNot(b->at, p, "");
         p = LLVMBuildAnd(b->at, p, mask, "");
         LLVMBasicBlockRef some = lw_build_block(b, "some");
@@ -223,10 +296,13 @@ static void emit_entries(lw_unit *u) {
     lw_build *b = u->build;
     LLVMPositionBuilderAtEnd(b->at, b->top);
     b->counted = lw_build_stack(b, b->i1);
+    b->left_at = lw_build_stack(b, b->i64);
+    b->left = lw_build_block(b, "left");
     LLVMBuildStore(b->at, lw_build_number(b, 1, 0), b->counted);
     LLVMBasicBlockRef find = lw_build_block(b, "find"), none = lw_build_block(b, "none");
     LLVMBuildBr(b->at, find);
     LLVMPositionBuilderAtEnd(b->at, find);
+    if (has_many(u)) lw_build_unless(b, lw_emit_whole(u), none);
     LLVMValueRef choice = LLVMBuildSwitch(b->at, lw_frame_entered(u), none, u->count);
     for (uint32_t n = 0; n < u->count; n++) {
         if (!u->entered[n]) continue;
@@ -234,7 +310,11 @@ static void emit_entries(lw_unit *u) {
         LLVMAddCase(choice, lw_build_number(b, 64, lw_frame_number(u, n)), enter);
         LLVMPositionBuilderAtEnd(b->at, enter);
         lw_frame_take(u, n);
-        const bool by_block = is_block(u, n - 1); /* so that a loop has one way in, its first block */
+        const bool by_block = is_block(u, n - 1) && !has_many(u); /* so that a loop has one way in, its first block */
+        if (has_many(u) && begins_region(u, n)) {
+            LLVMBuildBr(b->at, lw_emit_whole_of(u, n));
+            continue;
+        }
         if (by_block) LLVMBuildStore(b->at, lw_build_number(b, 1, 1), b->counted);
         LLVMBuildBr(b->at, entry_of(u, by_block ? n - 1 : n));
     }
@@ -246,4 +326,8 @@ void lw_emit_function(lw_unit *u) {
     emit_entries(u);
     for (uint32_t n = 0; n < u->count; n++)
         if (u->starts[n] || u->kinds[n] != LW_KIND_body) emit_segment(u, n);
+    LLVMPositionBuilderAtEnd(u->build->at, u->build->left);
+    LLVMValueRef first = lw_host_ops(u->build, u->program, u->code->index);
+    lw_frame_leave(u,
+                   lw_build_move(u->build, first, LLVMBuildLoad2(u->build->at, u->build->i64, u->build->left_at, "")));
 }

@@ -27,16 +27,17 @@ static void demand(lw_region *r, LLVMValueRef condition) { lw_build_unless(r->u-
 
 /* All lanes of the gang execute. Stores to memory want every one of them to be there. */
 static void demand_lanes(lw_region *r) {
-    const lw_unit *u = r->u;
-    const lw_build *b = u->build;
-    LLVMValueRef full = LW_GANG_LOAD(b, b->i8, full), begin = LW_GANG_LOAD(b, b->i32, begin);
-    LLVMValueRef good = lw_build_is(b, LLVMIntNE, full, lw_build_number(b, 8, 0));
-    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, begin, lw_build_number(b, 32, 0)), "");
+    const lw_build *b = r->u->build;
+    LLVMValueRef good = lw_emit_whole(r->u);
     if (r->lanes && r->has_rows) {
         LLVMValueRef want = lw_build_number(b, 32, r->lanes);
         good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, active), want), "");
     }
     demand(r, good);
+    if (r->lanes) return;
+    LLVMBasicBlockRef whole = lw_emit_whole_of(r->u, r->first);
+    LLVMBuildBr(b->at, whole);
+    LLVMPositionBuilderAtEnd(b->at, whole);
 }
 
 static void take_scalar(lw_region *r, uint32_t reg) {

@@ -325,11 +325,12 @@ static void emit_code(lw_build *b, lw_program *program, const lw_code *code, con
     if (lw_unit_study(&unit)) {
         b->entries = calloc(unit.count, sizeof *b->entries);
         b->leaves = calloc(unit.count, sizeof *b->leaves);
+        b->wholes = calloc(unit.count, sizeof *b->wholes);
         b->scalars = calloc(code->virtual_count + 1, sizeof *b->scalars);
         b->values = calloc((size_t)(code->virtual_count + 1) * (2 + LW_CHUNKS), sizeof *b->values);
-        b->failed |= !b->entries || !b->leaves || !b->scalars || !b->values;
+        b->failed |= !b->entries || !b->leaves || !b->wholes || !b->scalars || !b->values;
         if (!b->failed && !emit_strand(object, &unit) && !b->failed) emit_regions(object, &unit);
-        free(b->entries), free(b->leaves), free(b->scalars), free(b->values);
+        free(b->entries), free(b->leaves), free(b->wholes), free(b->scalars), free(b->values);
     }
     lw_unit_free(&unit);
 }

@@ -19,7 +19,8 @@ typedef enum lw_part { LW_PART_unknown, LW_PART_passed, LW_PART_done } lw_part;
 typedef struct lw_indexer {
     lw_link *l;
     uint32_t *written; /* per register: 1 + the operation that wrote it last */
-    uint32_t *taken;   /* per register: so many of its uses need no value, or only where all else fails */
+    uint32_t *uses;    /* per register: how often it is read … */
+    uint32_t *taken;   /* … and how many of those need no value, or only where all else fails */
     bool *guarded;     /* per operation */
     uint8_t *parts;    /* likewise: lw_part */
     uint32_t block;    /* the operation that begins the one at hand */
@@ -114,6 +115,7 @@ static void find_accesses(lw_indexer *x) {
         x->guarded[n] = n < guard_end;
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         find_access(x, n);
+        LW_EACH_READ(code, op, at) x->uses[*at]++;
         LW_EACH_WRITTEN(code, op, at) x->written[*at] = n + 1;
     }
 }
@@ -125,8 +127,8 @@ static void settle_parts(lw_indexer *x, uint32_t k) {
         const lw_indexed_access *access = &x->found.at[i].access;
         if (access->part_count <= k || x->parts[access->parts[k]]) continue;
         const uint32_t n = access->parts[k];
-        const lw_vreg *made = vreg_of(x, op_of(x, n)->d);
-        const bool passes = !made->steady && x->taken[op_of(x, n)->d] == made->uses;
+        const uint32_t made = op_of(x, n)->d;
+        const bool passes = !vreg_of(x, made)->steady && x->taken[made] == x->uses[made];
         x->parts[n] = passes ? LW_PART_passed : LW_PART_done;
         if (passes && k + 1 < access->part_count) x->taken[op_of(x, access->parts[k + 1])->d]++;
     }
@@ -184,6 +186,7 @@ void lw_link_index(lw_link *l) {
     lw_indexer x = {.l = l};
     uint32_t kept = 0;
     x.written = LW_NEW_ARRAY(l->arena, uint32_t, registers), x.taken = LW_NEW_ARRAY(l->arena, uint32_t, registers);
+    x.uses = LW_NEW_ARRAY(l->arena, uint32_t, registers);
     x.guarded = LW_NEW_ARRAY(l->arena, bool, ops), x.parts = LW_NEW_ARRAY(l->arena, uint8_t, ops);
     find_accesses(&x);
     for (uint32_t k = 0; k < LW_INDEXED_PARTS; k++) settle_parts(&x, k);

@@ -85,9 +85,10 @@ static bool takes_long(lw_lane_id lane) {
         BOTH(s16)
         BOTH(u32)
         BOTH(s32)
-        BOTH(u64) BOTH(s64)
+        BOTH(u64)
+        BOTH(s64)
 #undef BOTH
-            return true;
+        return true;
     default: return false;
     }
 }
