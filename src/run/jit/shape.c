@@ -94,6 +94,13 @@ static lw_known_bits stepped(lw_known_bits known, int64_t step, uint32_t bits) {
     return known_both(known, known_sum(known, known_number((uint64_t)step & ones_of(bits)), false, bits));
 }
 
+lw_shape lw_shape_of_each(const lw_shape *a) {
+    lw_known_bits known = {~ones_of(a->bits), 0};
+    if (a->kind == LW_SHAPE_row) known = known_of(a);
+    for (uint32_t k = 0; a->kind == LW_SHAPE_row && k < a->run; k++) known = stepped(known, a->step[k], a->bits);
+    return with_known(lw_shape_alike_in(a->bits, LW_WARP_BITS), known);
+}
+
 lw_shape lw_shape_within(const lw_shape *a, uint32_t run) {
     lw_shape shape = *a;
     if (a->kind != LW_SHAPE_row || run >= a->run) return shape;

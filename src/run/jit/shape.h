@@ -36,6 +36,8 @@ static inline uint32_t lw_shape_alike(const lw_shape *shape) {
 /* How much a lane's element is above the base of its run; the least and the most in a run of 1 << run lanes. */
 int64_t lw_shape_above(const lw_shape *shape, uint32_t lane);
 void lw_shape_span(const lw_shape *shape, uint32_t run, int64_t *least, int64_t *most);
+/* What is known of any lane's element, as of a row that is the same in all. */
+lw_shape lw_shape_of_each(const lw_shape *a);
 /* The same in runs of no more than 1 << run lanes. */
 lw_shape lw_shape_within(const lw_shape *a, uint32_t run);
 /* What both are. */

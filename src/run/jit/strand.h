@@ -1,8 +1,8 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
  * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand_room (where registers
  * are) → strand_cut (pieces of what is long) → strand (warps, blocks, branches) → strand_end (how a warp ends) →
- * strand_ops (one operation) → strand_check, strand_memory, strand_gather, strand_local, strand_turn, strand_atomic,
- * strand_meet, strand_shuffle → strand_values → strand_frame (registers to the interpreter and back)
+ * strand_ops (one operation) → strand_bits, strand_check, strand_memory, strand_gather, strand_local, strand_turn,
+ * strand_atomic, strand_meet, strand_shuffle → strand_values → strand_frame (registers to the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -32,6 +32,13 @@ typedef struct lw_indices {
     LLVMValueRef down, most, host, good;
 } lw_indices;
 
+/* What a register has in any lane: known bits, as of a row that is the same in all, and the most it is. */
+typedef struct lw_bounds {
+    enum { LW_BOUNDS_unseen, LW_BOUNDS_asked, LW_BOUNDS_found } state;
+    lw_shape bits;
+    uint64_t most;
+} lw_bounds;
+
 typedef struct lw_strand {
     lw_unit *u;
     lw_shape *shapes;
@@ -46,6 +53,8 @@ typedef struct lw_strand {
     uint64_t *later;   /* … likewise, where the gang has come in elsewhere than at the function's first block … */
     uint64_t *wanted;  /* … and registers that its code, or that behind it, has to do with: of the piece at hand */
     uint64_t *settled; /* per block: registers that have been written wherever lanes come from */
+    uint32_t *only;    /* per register: 1 + the operation that is all that ever writes it, outside of guards; or 0 */
+    lw_bounds *bounds; /* per register, as far as somebody has asked: strand_bits.c */
     /* Per register: 1 + the operation that is all that ever writes it, where that gives what follows from the launch
      * alone; else 0, or UINT32_MAX. */
     uint32_t *given;

@@ -344,7 +344,7 @@ static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
 bool lw_course_is_sure(lw_strand *s, uint32_t n) {
     lw_sure sure;
     if (lw_memory_unpack(lw_unit_op(s->u, n)->c).window != LW_WINDOW_shared) return false;
-    if (find_sure(s, n)) return true;
+    if (lw_course_is_inside(s, lw_unit_op(s->u, n)) || find_sure(s, n)) return true;
     if (!s->u->whole[n] || !begin_sure(s, n, &sure) || !make_sure(s, n, &sure)) return false;
     s->sure[s->sure_count++] = sure;
     return true;

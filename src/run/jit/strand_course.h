@@ -62,6 +62,13 @@ void lw_course_check(lw_strand *s, uint32_t n, lw_course *course, bool stores);
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course);
 
+/* ---- strand_bits.c: addresses of shared memory, by what is known of them ----------------------------------------- */
+
+/* All that execute an access are aligned; and within what the program has of shared memory in any launch. Of rows all
+ * lanes are. */
+bool lw_course_is_aligned(const lw_strand *s, const lw_op *op);
+bool lw_course_is_inside(const lw_strand *s, const lw_op *op);
+
 /* ---- strand_memory.c: elements ----------------------------------------------------------------------------------- */
 
 /* A value of memory becomes one of a register, or a vector of them does. */

@@ -106,9 +106,10 @@ LLVMValueRef lw_strand_joined(lw_strand *s, uint32_t n, lw_course *course) {
 
 /* ---- Where lanes go ---------------------------------------------------------------------------------------------- */
 
-/* So many times what each accesses from a place on. */
+/* So many times what each accesses from a place on, or so many bytes. */
 typedef struct lw_places {
     lw_memory_form form;
+    bool by_bytes;
     LLVMValueRef host, at[LW_CHUNKS];
     LLVMValueRef most, good; /* what that may be, and whether anything may be */
     LLVMValueRef same;       /* all lanes go to one place; NULL: it does not matter */
@@ -220,15 +221,34 @@ static void find_indices(lw_strand *s, uint32_t n, uint32_t shift, const lw_inde
         places->at[c] = LLVMBuildAdd(b->at, lw_strand_vector(s, indexed->index, c), down, "");
 }
 
-/* The condition that all that execute may go there. */
+/* Of shared memory, which begins where any access may, and addresses of which all are known to be aligned: they are
+ * places as they are, in bytes. */
+static void find_bytes(lw_strand *s, uint32_t n, lw_places *places) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    LLVMValueRef each = lw_course_number(s, 1ull << (places->form.size + places->form.vector));
+    LLVMValueRef size = lw_course_shared(s, &places->host);
+    places->by_bytes = true;
+    places->good = lw_build_is(b, LLVMIntULE, each, size);
+    places->most = LLVMBuildSub(b->at, size, each, "");
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef more = lw_value_splat(b, lw_build_number(b, lw_unit_bits(s->u, op->a), op->imm));
+        places->at[c] = LLVMBuildAdd(b->at, lw_strand_vector(s, op->a, c), more, "");
+    }
+}
+
+/* The condition that all that execute may go there; NULL: they are known to be within shared memory. */
 static LLVMValueRef find_places(lw_strand *s, uint32_t n, lw_places *places) {
     const lw_build *b = lw_strand_build(s);
-    places->form = lw_memory_unpack(lw_unit_op(s->u, n)->c);
+    const lw_op *op = lw_unit_op(s->u, n);
+    *places = (lw_places){.form = lw_memory_unpack(op->c)};
     const uint32_t shift = places->form.size + places->form.vector;
     LLVMValueRef bad = NULL;
     lw_indexed indexed;
-    if (find_indexed(s, n, shift, &indexed)) find_indices(s, n, shift, &indexed, places);
+    if (lw_course_is_aligned(s, op)) find_bytes(s, n, places);
+    else if (find_indexed(s, n, shift, &indexed)) find_indices(s, n, shift, &indexed, places);
     else find_distances(s, n, shift, places);
+    if (lw_course_is_inside(s, op)) return NULL;
     LLVMValueRef most = LLVMBuildTrunc(b->at, places->most, lw_build_int(b, width_of(places->at[0])), "");
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntUGT, places->at[c], lw_value_splat(b, most), "");
@@ -241,14 +261,15 @@ static LLVMValueRef find_places(lw_strand *s, uint32_t n, lw_places *places) {
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
-/* Of the k-th element of each lane, by how many elements of that size are in front of it. */
+/* Of the k-th element of each lane: so many bytes from one place on, or so many elements. */
 static LLVMValueRef pointers_of(const lw_strand *s, const lw_places *places, LLVMValueRef at, uint32_t k,
                                 uint32_t bytes) {
     const lw_build *b = lw_strand_build(s);
-    LLVMTypeRef type = lw_build_int(b, 8 * bytes);
+    LLVMTypeRef type = lw_build_int(b, 8 * bytes), unit = places->by_bytes ? b->i8 : type;
     LLVMValueRef host = lw_build_move(b, places->host, lw_course_number(s, (uint64_t)k * bytes));
-    host = LLVMBuildBitCast(b->at, host, LLVMPointerType(type, 0), "");
-    return LLVMBuildGEP2(b->at, type, host, &at, 1, "");
+    host = LLVMBuildBitCast(b->at, host, LLVMPointerType(unit, 0), "");
+    at = LLVMBuildGEP2(b->at, unit, host, &at, 1, "");
+    return LLVMBuildBitCast(b->at, at, LLVMVectorType(LLVMPointerType(type, 0), b->chunk), "");
 }
 
 static LLVMValueRef shifted(const lw_strand *s, LLVMValueRef value, uint32_t left, uint32_t right) {
@@ -294,12 +315,12 @@ static LLVMValueRef gather(lw_strand *s, const lw_places *places, LLVMValueRef p
 /* Elements that are part of a word. */
 static LLVMValueRef gather_parts(lw_strand *s, const lw_places *places, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
-    const uint32_t in_word = 2 - places->form.size, bits = 8u << places->form.size;
-    LLVMValueRef at = places->at[chunk];
-    LLVMValueRef pointers = pointers_of(s, places, shifted(s, at, 0, in_word), 0, WORD);
-    LLVMValueRef words = gather(s, places, pointers, WORD, bits / 8, chunk);
+    const uint32_t unit = places->by_bytes ? 0 : places->form.size, in_word = 2 - unit, bits = 8u << places->form.size;
+    LLVMValueRef at = places->at[chunk], word = shifted(s, at, 0, in_word);
+    if (places->by_bytes) word = shifted(s, word, in_word, 0);
+    LLVMValueRef words = gather(s, places, pointers_of(s, places, word, 0, WORD), WORD, bits / 8, chunk);
     LLVMValueRef by = width_of(at) > 32 ? LLVMBuildTrunc(b->at, at, lw_build_vector(b, 32), "") : at;
-    by = shifted(s, shifted(s, by, 32 - in_word, 32 - in_word), 3 + places->form.size, 0);
+    by = shifted(s, shifted(s, by, 32 - in_word, 32 - in_word), 3 + unit, 0);
     return LLVMBuildTrunc(b->at, LLVMBuildLShr(b->at, words, by, ""), lw_build_vector(b, bits), "");
 }
 
@@ -307,13 +328,14 @@ void lw_strand_gather(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     lw_places places;
-    const lw_fork fork = lw_strand_fork(s, find_places(s, n, &places));
+    LLVMValueRef good = find_places(s, n, &places);
+    const lw_fork fork = good ? lw_strand_fork(s, good) : (lw_fork){0};
     const lw_memory_form form = places.form;
     const uint32_t bytes = 1u << form.size;
     LLVMValueRef read[LW_VECTOR_MOST] = {NULL}; /* by the first lane */
     places.same = find_same(s, &places);
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = shifted(s, places.at[c], form.vector, 0);
+        LLVMValueRef at = shifted(s, places.at[c], places.by_bytes ? 0 : form.vector, 0);
         for (uint32_t k = 0; k < 1u << form.vector; k++) {
             LLVMValueRef value = bytes < WORD
                                      ? gather_parts(s, &places, c)
@@ -323,7 +345,7 @@ void lw_strand_gather(lw_strand *s, uint32_t n) {
             lw_strand_put(s, n, lw_course_element(s, op, k), c, lw_course_widen(s, value, form, true));
         }
     }
-    lw_strand_or_step(s, n, &fork);
+    if (good) lw_strand_or_step(s, n, &fork);
 }
 
 /* Of lanes that go to one place the last one stays, as in a loop over them. */
@@ -331,11 +353,12 @@ void lw_strand_scatter(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     lw_places places;
-    const lw_fork fork = lw_strand_fork(s, find_places(s, n, &places));
+    LLVMValueRef good = find_places(s, n, &places);
+    const lw_fork fork = good ? lw_strand_fork(s, good) : (lw_fork){0};
     const uint32_t bytes = 1u << places.form.size;
     LLVMTypeRef type = lw_build_vector(b, 8 * bytes);
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = shifted(s, places.at[c], places.form.vector, 0);
+        LLVMValueRef at = shifted(s, places.at[c], places.by_bytes ? 0 : places.form.vector, 0);
         for (uint32_t k = 0; k < 1u << places.form.vector; k++) {
             LLVMValueRef value = lw_strand_vector(s, lw_course_element(s, op, k), c);
             LLVMValueRef to = pointers_of(s, &places, at, k, bytes);
@@ -344,5 +367,5 @@ void lw_strand_scatter(lw_strand *s, uint32_t n) {
             lw_build_masked(b, "llvm.masked.scatter", type, to, arguments, 4, LW_ALIAS_memory);
         }
     }
-    lw_strand_or_step(s, n, &fork);
+    if (good) lw_strand_or_step(s, n, &fork);
 }

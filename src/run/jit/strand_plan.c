@@ -297,11 +297,14 @@ static bool follows(const lw_strand *s, uint32_t block, uint32_t n) {
     return true;
 }
 
-/* Registers that one operation writes, as far as they follow from the launch. */
+/* Registers that one operation writes; and those of them that follow from the launch. */
 static void find_given(lw_strand *s) {
     const lw_unit *u = s->u;
     for (uint32_t n = 0; n < u->count; n++)
         LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) s->given[*at] = s->given[*at] ? UINT32_MAX : n + 1;
+    for (uint32_t reg = 0; reg < u->code->virtual_count; reg++)
+        if (s->given[reg] && s->given[reg] != UINT32_MAX && !u->guarded[s->given[reg] - 1])
+            s->only[reg] = s->given[reg];
     for (uint32_t b = 0; b < u->code->block_count; b++)
         for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
             LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at)
@@ -378,10 +381,13 @@ bool lw_strand_plan(lw_strand *s) {
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
     s->twofold = calloc(u->words + 1, sizeof *s->twofold);
     s->given = calloc(u->code->virtual_count + 1, sizeof *s->given);
+    s->only = calloc(u->code->virtual_count + 1, sizeof *s->only);
+    s->bounds = calloc(u->code->virtual_count + 1, sizeof *s->bounds);
     s->abreast = calloc(u->count + 1, sizeof *s->abreast);
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
-        !s->given || !s->abreast || !s->twofold || !s->later || !s->read || !s->crossed || !s->ends)
+        !s->given || !s->only || !s->bounds || !s->abreast || !s->twofold || !s->later || !s->read || !s->crossed ||
+        !s->ends)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -401,6 +407,6 @@ bool lw_strand_plan(lw_strand *s) {
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
-    free(s->twofold), free(s->later), free(s->read);
+    free(s->twofold), free(s->later), free(s->read), free(s->only), free(s->bounds);
     free(s->crossed), free(s->ends);
 }
