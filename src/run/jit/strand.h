@@ -103,6 +103,9 @@ bool lw_strand_plan(lw_strand *s);
 bool lw_strand_plan_piece(lw_strand *s);
 uint64_t lw_strand_size(const lw_strand *s, uint32_t block); /* of its code, once it is planned */
 void lw_strand_free(lw_strand *s);
+static inline bool lw_strand_is_settled(const lw_strand *s, uint32_t block, uint32_t reg) {
+    return lw_set_has(s->settled + (size_t)block * s->u->words, reg);
+}
 static inline bool lw_strand_is_row(const lw_strand *s, uint32_t reg) {
     return s->u->code->registers[reg].is_const || s->shapes[reg].kind == LW_SHAPE_row;
 }
@@ -242,6 +245,8 @@ void lw_strand_meet(lw_strand *s, uint32_t n);
 bool lw_strand_exchange(lw_strand *s, uint32_t n); /* false: it is for the interpreter's step */
 /* Whether what an exchange gives is the same for all lanes that execute it; so far, while shapes are found. */
 bool lw_strand_agrees(const lw_strand *s, const lw_op *op);
+/* An access by one number and an index, which it does without its address: the registers that have them. */
+bool lw_strand_indexed(const lw_strand *s, uint32_t n, uint32_t *base, uint32_t *index);
 void lw_strand_shuffle(lw_strand *s, uint32_t n); /* not waiting for anybody any more */
 /* What some lanes have in a register of integers together; and what changes nothing of it. */
 LLVMValueRef lw_strand_reduce(lw_strand *s, lw_redux_kind kind, uint32_t reg, LLVMValueRef lanes);

@@ -16,24 +16,53 @@ bool lw_strand_gathers(const lw_strand *s, const lw_op *op) {
 /* ---- One number and an index ------------------------------------------------------------------------------------- */
 
 /* An address that is one number, the same in all lanes, and an index of 32 bits for each, times what a lane accesses.
- */
+ * The operations that make it may stand in other blocks than the access, since compilers take out of loops what does
+ * not change there. So values are followed from block to block, by registers that one operation alone writes, which
+ * stands in front of whoever reads them on all ways through the function (`settled`). Then what such an operation read
+ * is, in front of the access, what it was: were its operand made anew since, and it not, there would be a way from
+ * where the function begins by the operand's maker to the access that does not come by it. Where an index counts on
+ * behind the address that is made of it, or some lanes alone write it, there are two that write it, or one that not all
+ * come by.
+ *
+ * What is there in the program need not be at hand in the strand: entries take from the frame what lives there, of what
+ * is wanted, and recall what follows from the launch. So an access may use registers that live where its block begins:
+ * they live on all ways there from entries, or are written on them; they are kept for lanes that wait elsewhere, like
+ * all that live there, and joined where these come back. And it may use those that follow from the launch, if nobody
+ * ever reads them before they are written: these are the same for ever, and recalled by all entries behind what writes
+ * them. The plan has both among what is wanted (lw_strand_indexed). */
 typedef struct lw_indexed {
     uint32_t base, index;
 } lw_indexed;
 
-/* The operation of its block that a register has its value in front of operation n from; LW_NO_SLOT: there is none, or
- * it was for some lanes only. */
+/* The operation that a register has its value in front of operation n from: the last one of its block, or the only one
+ * of the function. LW_NO_SLOT: it is not known, or was for some lanes only. */
 static uint32_t writer_of(const lw_strand *s, uint32_t n, uint32_t reg) {
-    for (uint32_t k = n; k-- > 0 && lw_unit_op(s->u, k)->code != LW_OP_block;)
+    const uint32_t block = lw_strand_block_of(s->u, n), first = s->u->block_at[block], only = s->only[reg];
+    if (only) return (first < only && only <= n) || lw_strand_is_settled(s, block, reg) ? only - 1 : LW_NO_SLOT;
+    for (uint32_t k = n; k-- > first;)
         if (lw_unit_writes(s->u, k, reg)) return s->u->guarded[k] ? LW_NO_SLOT : k;
     return LW_NO_SLOT;
 }
 
-/* What operation k read in a register is still there in front of operation n. */
+/* What operation k read in a register, the last time before operation n, is still there in front of that. */
 static bool is_kept(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg) {
+    const uint32_t block = lw_strand_block_of(s->u, k);
+    if (s->u->code->registers[reg].is_const) return true;
+    if (block != lw_strand_block_of(s->u, n)) return s->only[reg] && writer_of(s, k, reg) == s->only[reg] - 1;
     for (; k < n; k++)
         if (lw_unit_writes(s->u, k, reg)) return false;
     return true;
+}
+
+/* The strand has it in front of operation n, wherever it has been entered. */
+static bool is_at_hand(const lw_strand *s, uint32_t n, uint32_t reg) {
+    const lw_unit *u = s->u;
+    const uint32_t block = lw_strand_block_of(u, n), first = u->block_at[block];
+    if (u->code->registers[reg].is_const || lw_set_has(lw_unit_live(u, first), reg)) return true;
+    for (uint32_t k = first; k < n; k++)
+        if (lw_unit_writes(u, k, reg)) return true;
+    return s->given[reg] && s->given[reg] != UINT32_MAX && lw_strand_is_settled(s, block, reg) &&
+           !lw_set_has(lw_unit_live(u, u->block_at[0]), reg);
 }
 
 static bool is_number(const lw_strand *s, uint32_t reg, uint64_t value) {
@@ -44,9 +73,9 @@ static lw_lane_id lane_at(const lw_strand *s, uint32_t k) {
     return k == LW_NO_SLOT ? LW_LANE_none : lw_code_lane(lw_unit_op(s->u, k)->code);
 }
 
-/* A register of 64 bits is one of 32, made wider, times 1 << shift. */
-static bool is_scaled(const lw_strand *s, uint32_t n, uint32_t reg, uint32_t shift, uint32_t *index) {
-    uint32_t k = writer_of(s, n, reg);
+/* What operation k reads in a register of 64 bits is one of 32, made wider, times 1 << shift. */
+static bool is_scaled(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg, uint32_t shift, uint32_t *index) {
+    k = writer_of(s, k, reg);
     if (lane_at(s, k) == LW_LANE_shl_b64 && is_number(s, lw_unit_op(s->u, k)->b, shift))
         shift = 0, k = writer_of(s, k, lw_unit_op(s->u, k)->a);
     const lw_lane_id lane = lane_at(s, k);
@@ -54,11 +83,11 @@ static bool is_scaled(const lw_strand *s, uint32_t n, uint32_t reg, uint32_t shi
     const bool is_product = lane == LW_LANE_mul_wide_u32 || lane == LW_LANE_mul_wide_s32;
     if (!(is_wider && !shift) && !(is_product && is_number(s, lw_unit_op(s->u, k)->b, 1ull << shift))) return false;
     *index = lw_unit_op(s->u, k)->a;
-    return is_kept(s, k, n, *index);
+    return is_kept(s, k, n, *index) && is_at_hand(s, n, *index);
 }
 
 static bool is_base(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg) {
-    return lw_strand_is_uniform(s, reg) && is_kept(s, k, n, reg);
+    return lw_strand_is_uniform(s, reg) && is_kept(s, k, n, reg) && is_at_hand(s, n, reg);
 }
 
 static bool find_indexed(const lw_strand *s, uint32_t n, uint32_t shift, lw_indexed *to) {
@@ -68,12 +97,23 @@ static bool find_indexed(const lw_strand *s, uint32_t n, uint32_t shift, lw_inde
     if (lane == LW_LANE_add_b64) {
         const bool is_first = is_base(s, k, n, op->a);
         to->base = is_first ? op->a : op->b;
-        return (is_first || is_base(s, k, n, op->b)) && is_scaled(s, k, is_first ? op->b : op->a, shift, &to->index) &&
-               is_kept(s, k, n, to->index);
+        return (is_first || is_base(s, k, n, op->b)) && is_scaled(s, k, n, is_first ? op->b : op->a, shift, &to->index);
     }
     if (lane != LW_LANE_mad_wide_u32 && lane != LW_LANE_mad_wide_s32) return false;
     to->base = op->c, to->index = op->a;
-    return is_number(s, op->b, 1ull << shift) && is_base(s, k, n, op->c) && is_kept(s, k, n, op->a);
+    return is_number(s, op->b, 1ull << shift) && is_base(s, k, n, op->c) && is_kept(s, k, n, op->a) &&
+           is_at_hand(s, n, op->a);
+}
+
+bool lw_strand_indexed(const lw_strand *s, uint32_t n, uint32_t *base, uint32_t *index) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if (op->code != LW_OP_ld && op->code != LW_OP_st) return false;
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    lw_indexed indexed;
+    if (!lw_strand_moves(form) || form.address != 2 || op->d == LW_NO_SLOT || op->flags & LW_OP_IMM_A) return false;
+    if (lw_strand_is_row(s, op->a) || !find_indexed(s, n, form.size + form.vector, &indexed)) return false;
+    *base = indexed.base, *index = indexed.index;
+    return true;
 }
 
 /* By indices, which neither wrap nor are negative. */

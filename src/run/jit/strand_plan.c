@@ -238,14 +238,21 @@ static bool find_later(const lw_strand *s) {
     return true;
 }
 
+/* What operation n reads and writes, and what it goes to memory by instead. */
+static void want_for(const lw_strand *s, uint32_t n, uint64_t *set) {
+    uint32_t base, index;
+    for (int way = 0; way < 2; way++)
+        LW_EACH_(s->u->code, lw_unit_op(s->u, n), at, way ? LW_WRITTEN : LW_READ) lw_set_add(set, *at);
+    if (lw_strand_indexed(s, n, &base, &index)) lw_set_add(set, base), lw_set_add(set, index);
+}
+
 static void find_wanted(lw_strand *s) {
     const lw_unit *u = s->u;
     for (uint32_t b = 0; b < u->code->block_count; b++) {
         uint64_t *set = set_of(s, s->wanted, b);
         for (uint32_t w = 0; w < u->words; w++) set[w] = lw_strand_saved(s, b, w);
         for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b) && !lw_strand_stops_at(s, b); n++)
-            for (int way = 0; way < 2; way++)
-                LW_EACH_(u->code, lw_unit_op(u, n), at, way ? LW_WRITTEN : LW_READ) lw_set_add(set, *at);
+            want_for(s, n, set);
     }
     for (bool changed = true; changed;) {
         changed = false;
