@@ -151,8 +151,9 @@ typedef struct lw_places {
     lw_memory_form form;
     bool by_bytes;
     LLVMValueRef host, at[LW_CHUNKS];
-    LLVMValueRef most, good; /* what that may be, and whether anything may be */
-    LLVMValueRef same;       /* all lanes go to one place; NULL: it does not matter */
+    LLVMValueRef most, good;             /* what that may be, and whether anything may be */
+    LLVMValueRef high[LW_CHUNKS], above; /* and of addresses the upper half, which must be this one; NULL: none */
+    LLVMValueRef same;                   /* all lanes go to one place; NULL: it does not matter */
 } lw_places;
 
 static uint32_t width_of(LLVMValueRef vector) { return LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(vector))); }
@@ -182,20 +183,63 @@ static LLVMValueRef find_home(lw_strand *s, uint32_t n, uint32_t shift, lw_place
     return base;
 }
 
+/* Either half of each element of 64 bits. */
+static LLVMValueRef half_of(const lw_strand *s, LLVMValueRef value, uint32_t half) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef order[LW_GANG_LANES];
+    for (uint32_t i = 0; i < b->chunk; i++) order[i] = lw_build_number(b, 32, 2 * i + half);
+    value = LLVMBuildBitCast(b->at, value, LLVMVectorType(b->i32, 2 * b->chunk), "");
+    return LLVMBuildShuffleVector(b->at, value, LLVMGetPoison(LLVMTypeOf(value)), LLVMConstVector(order, b->chunk), "");
+}
+
+/* The value with its lowest bits on top. */
+static LLVMValueRef turned(const lw_strand *s, LLVMValueRef value, uint32_t shift) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t bits = width_of(value);
+    if (!shift) return value;
+    LLVMValueRef down = LLVMBuildLShr(b->at, value, lw_value_splat(b, lw_build_number(b, bits, shift)), "");
+    LLVMValueRef up = LLVMBuildShl(b->at, value, lw_value_splat(b, lw_build_number(b, bits, bits - shift)), "");
+    return LLVMBuildOr(b->at, down, up, "");
+}
+
+/* Addresses of 64 bits, by what each lane accesses, in two halves: the lower one counts from where the home begins, and
+ * the upper one, with what is not aligned on top, is that of the home's addresses, which is one unless it goes over a
+ * multiple of so many. So distances are of 32 bits, as the processor's gathers like them, and all that is done in 64
+ * depends on the address alone: loops in which that does not change have it in front of them. */
+static void find_halves(lw_strand *s, uint32_t n, uint32_t shift, lw_places *places) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    const uint64_t odd = op->imm & ((1ull << shift) - 1), far = ((1ull << 31) >> places->form.vector) - 1;
+    LLVMValueRef first = find_home(s, n, shift, places), half = lw_course_number(s, 32);
+    first = LLVMBuildSub(b->at, first, lw_course_number(s, op->imm - odd), "");
+    first = LLVMBuildLShr(b->at, first, lw_course_number(s, shift), "");
+    if (1u << places->form.size >= WORD) places->most = least(s, places->most, lw_course_number(s, far));
+    LLVMValueRef last = LLVMBuildAdd(b->at, first, places->most, ""), above = LLVMBuildLShr(b->at, first, half, "");
+    places->good = also(s, places->good, LLVMIntEQ, above, LLVMBuildLShr(b->at, last, half, ""));
+    places->above = LLVMBuildTrunc(b->at, above, b->i32, "");
+    LLVMValueRef from = lw_value_splat(b, LLVMBuildTrunc(b->at, first, b->i32, ""));
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef at = lw_strand_vector(s, op->a, c);
+        if (odd) at = LLVMBuildAdd(b->at, at, lw_value_splat(b, lw_course_number(s, odd)), "");
+        at = turned(s, at, shift);
+        places->high[c] = half_of(s, at, 1);
+        places->at[c] = LLVMBuildSub(b->at, half_of(s, at, 0), from, "");
+    }
+}
+
 /* Distances from where the home begins, by how much each lane accesses. Who is not aligned is far off then. */
 static void find_distances(lw_strand *s, uint32_t n, uint32_t shift, lw_places *places) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
-    const uint32_t bits = lw_unit_bits(s->u, op->a);
+    if (lw_unit_bits(s->u, op->a) == 64) {
+        find_halves(s, n, shift, places);
+        return;
+    }
     LLVMValueRef more = LLVMBuildSub(b->at, lw_course_number(s, op->imm), find_home(s, n, shift, places), "");
-    more = lw_value_splat(b, LLVMBuildTrunc(b->at, more, lw_build_int(b, bits), ""));
-    LLVMValueRef down = lw_value_splat(b, lw_build_number(b, bits, shift));
-    LLVMValueRef round = lw_value_splat(b, lw_build_number(b, bits, bits - shift));
+    more = lw_value_splat(b, LLVMBuildTrunc(b->at, more, b->i32, ""));
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = places->at[c] = LLVMBuildAdd(b->at, lw_strand_vector(s, op->a, c), more, "");
-        if (shift)
-            places->at[c] =
-                LLVMBuildOr(b->at, LLVMBuildLShr(b->at, at, down, ""), LLVMBuildShl(b->at, at, round, ""), "");
+        LLVMValueRef at = LLVMBuildAdd(b->at, lw_strand_vector(s, op->a, c), more, "");
+        places->at[c] = turned(s, at, shift);
     }
 }
 
@@ -292,6 +336,10 @@ static LLVMValueRef find_places(lw_strand *s, uint32_t n, lw_places *places) {
     LLVMValueRef most = LLVMBuildTrunc(b->at, places->most, lw_build_int(b, width_of(places->at[0])), "");
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntUGT, places->at[c], lw_value_splat(b, most), "");
+        if (places->above) {
+            LLVMValueRef away = LLVMBuildICmp(b->at, LLVMIntNE, places->high[c], lw_value_splat(b, places->above), "");
+            is = LLVMBuildOr(b->at, is, away, "");
+        }
         is = LLVMBuildAnd(b->at, is, lw_strand_on(s, c), "");
         bad = bad ? LLVMBuildOr(b->at, bad, is, "") : is;
     }
