@@ -205,7 +205,8 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->state = LW_GANG_ready;
     gang->frame = frame;
     gang->regs = frame->regs;
-    lw_gang_set_mask(gang, gang->exist);
+    if (gang->mask == gang->exist && gang->active == here) gang->full = true; /* all left together: it is known */
+    else lw_gang_set_mask(gang, gang->exist);
     gang->resume = &frame->code->ops[frame->code->blocks[0].first];
     if (frame->launch != cta->grid->grid_number && frame->code->steady_count) lw_steady_settle(gang);
     return true;
