@@ -26,7 +26,7 @@ static void link_code(lw_code *code, const lw_level *level) {
         if (!step) lw_bug("no step for operation code %u in '%s'", code->ops[i].code, code->name);
         code->ops[i].step = step;
     }
-    lw_steady_link(code, level->once);
+    lw_shortcuts_take(code, level->once);
 }
 
 void lw_program_link(lw_program *program, const lw_level *level) {

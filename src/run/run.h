@@ -292,6 +292,13 @@ typedef struct lw_trail {
     lw_reach reach;
 } lw_trail;
 
+/* Where those went that executed an access by an index last, for others of the same index (link/index.c): offset and
+ * room are in bytes from where index 0 is, and of the allocation nothing is known. */
+typedef struct lw_index_row {
+    lw_mask mask; /* 0: nobody */
+    lw_reach reach;
+} lw_index_row;
+
 struct lw_gang {
     /* hot: used by every operation */
     char *regs; /* frame->regs */
@@ -341,7 +348,7 @@ struct lw_gang {
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) … */
     uint64_t hints_of;        /* … in this state of the allocations */
     lw_trail trails[LW_TRAILS];
-    lw_trail rows[LW_INDEXED_ROWS]; /* likewise, in bytes from where index 0 is; `imm` means nothing */
+    lw_index_row rows[LW_INDEXED_ROWS];
 
     _Alignas(64) uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
@@ -681,8 +688,8 @@ bool lw_cpu_has_wide(void); /* the machine compares and exchanges 16 bytes at on
 bool lw_interp_link(lw_program *program, lw_diags *diags);
 /* Of code that is linked: what is steady, and what makes addresses that nobody needs, is passed over in the text, and
  * what is the same in all lanes done `once`; or all is done there like all else (interp/steady.c). */
-void lw_steady_link(lw_code *code, lw_step *once);
-void lw_steady_forget(lw_code *code, lw_step *const *steps);
+void lw_shortcuts_take(lw_code *code, lw_step *once);
+void lw_shortcuts_forget(lw_code *code, lw_step *const *steps);
 void lw_program_link(lw_program *program, const lw_level *level);
 
 /* ---- Engines: engine.c -------------------------------------------------------------------------------- */

@@ -109,7 +109,7 @@ static bool copy_program(lw_tier *tier) {
     for (uint32_t i = 0; i < from->code_count; i++) {
         codes[i] = lw_arena_copy(&tier->arena, from->codes[i], sizeof *codes[i]);
         codes[i]->ops = lw_arena_copy(&tier->arena, codes[i]->ops, codes[i]->op_count * sizeof *codes[i]->ops);
-        lw_steady_forget(codes[i], from->steps); /* compiled code has them in passing */
+        lw_shortcuts_forget(codes[i], from->steps); /* compiled code has them in passing */
     }
     tier->arena.no_memory = NULL;
     tier->compiled.arena = NULL; /* nobody adds to it */

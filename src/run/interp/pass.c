@@ -4,6 +4,7 @@
 
 /* A mask is put together of its warps' words, and taken apart into them, by shifts of known numbers: in a loop each
  * would go by way of memory. */
+_Static_assert(LW_GANG_WARPS == 4, "EACH_WARP is for as many");
 #define EACH_WARP(w) _Pragma("GCC unroll 4") for (uint32_t w = 0; w < LW_GANG_WARPS; w++)
 
 static uint32_t ready_at(const lw_frame *frame, uint32_t block, uint32_t warp) {

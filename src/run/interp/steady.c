@@ -13,7 +13,7 @@ static const lw_op *pass_over(lw_gang *gang, const lw_op *op) {
     return op;
 }
 
-void lw_steady_link(lw_code *code, lw_step *once) {
+void lw_shortcuts_take(lw_code *code, lw_step *once) {
     for (uint32_t k = 0; k < code->steady_count; k++) code->ops[code->steady[k]].step = pass_over;
     for (uint32_t k = 0; k < code->once_count; k++) code->ops[code->once[k]].step = once;
     for (uint32_t i = 0; i < code->indexed_count; i++)
@@ -27,7 +27,7 @@ static void forget_index(lw_op *op) {
     op->c = lw_memory_pack(form);
 }
 
-void lw_steady_forget(lw_code *code, lw_step *const *steps) {
+void lw_shortcuts_forget(lw_code *code, lw_step *const *steps) {
     for (uint32_t n = 0; n < code->op_count; n++) code->ops[n].step = steps[code->ops[n].code];
     for (uint32_t i = 0; i < code->indexed_count; i++) forget_index(&code->ops[code->indexed[i].op]);
     code->steady_count = code->once_count = code->indexed_count = 0;

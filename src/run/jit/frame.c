@@ -120,9 +120,9 @@ void lw_frame_store_some(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base,
     lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4, LW_ALIAS_slots);
 }
 
-LLVMValueRef lw_frame_predicate(const lw_build *b, LLVMValueRef home) {
-    LLVMValueRef regs = lw_build_pointer(b, b->gang, offsetof(lw_gang, regs), LW_SLOT_64, 64);
-    return lw_build_load(b, lw_build_int(b, LW_GANG_LANES), lw_build_move(b, regs, home), 0, 16, LW_ALIAS_slots);
+LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg) {
+    return lw_build_load(u->build, lw_build_int(u->build, LW_GANG_LANES), lw_frame_regs(u), lw_frame_home(u, reg), 16,
+                         LW_ALIAS_slots);
 }
 
 /* ---- Uniform registers: in stack slots here, in the frame for everybody else ----------------------------------- */
@@ -203,9 +203,11 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
 
 /* ---- Handing over ---------------------------------------------------------------------------------------------- */
 
-bool lw_frame_gives(lw_unit *u, uint32_t n) {
-    EACH_UNIFORM(u, reg, lw_unit_live(u, n), lw_unit_uniform(u, n), u->homed) return reg < u->code->virtual_count;
-    return false;
+bool lw_frame_gives(const lw_unit *u, uint32_t n) {
+    const uint64_t *live = lw_unit_live(u, n), *uniform = lw_unit_uniform(u, n);
+    uint64_t gives = 0;
+    for (uint32_t w = 0; w < u->words; w++) gives |= live[w] & uniform[w] & ~u->homed[w];
+    return gives;
 }
 
 void lw_frame_settle_all(lw_unit *u, uint32_t n) { lw_frame_give(u, lw_unit_uniform(u, n), n, lw_frame_regs(u)); }

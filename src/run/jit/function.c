@@ -25,59 +25,23 @@ LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
     return b->leaves[n];
 }
 
-/* ---- What is asked in front of nearly every operation ------------------------------------------------------------ */
-
-/* Texts of many blocks become half as long where that is a function of its own. */
-static bool has_many(const lw_unit *u) {
-    enum { MANY = 64 };
-    return u->code->block_count > MANY;
-}
-
-typedef LLVMValueRef lw_asked(const lw_build *b, LLVMValueRef parameter);
-
-/* An internal function of that name, of the gang and a number, which gives `type`. No function of a text has a dot, and
- * the process is not asked for it. */
-static LLVMValueRef function_of(lw_build *b, const char *name, LLVMTypeRef type, lw_asked *what) {
-    LLVMValueRef made = LLVMGetNamedFunction(b->module, name);
-    if (made) return made;
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
-    LLVMValueRef function = b->function, gang = b->gang;
-    made = b->function =
-        LLVMAddFunction(b->module, name, LLVMFunctionType(type, (LLVMTypeRef[]){b->bytes, b->i64}, 2, false));
-    LLVMSetLinkage(made, LLVMInternalLinkage);
-    b->gang = LLVMGetParam(made, 0);
-    LLVMPositionBuilderAtEnd(b->at, lw_build_block(b, "top"));
-    LLVMBuildRet(b->at, what(b, LLVMGetParam(made, 1)));
-    b->function = function, b->gang = gang;
-    LLVMPositionBuilderAtEnd(b->at, here);
-    return made;
-}
-
-static LLVMValueRef ask(lw_unit *u, const char *name, LLVMTypeRef type, lw_asked *what, uint64_t number) {
-    lw_build *b = u->build;
-    LLVMValueRef function = function_of(b, name, type, what), arguments[] = {b->gang, lw_build_number(b, 64, number)};
-    return lw_build_call(b, LLVMGlobalGetValueType(function), function, arguments);
-}
+/* ---- Who executes ----------------------------------------------------------------------------------------------- */
 
 /* No lanes of the frame are ready elsewhere. */
-static LLVMValueRef find_nobody(const lw_build *b, LLVMValueRef parameter) {
-    (void)parameter;
+static LLVMValueRef is_nobody(const lw_build *b) {
     LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame), _Alignof(lw_frame));
     LLVMValueRef others = lw_build_load(b, b->i32, frame, offsetof(lw_frame, ready_count), 4, LW_ALIAS_gang);
     return lw_build_is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0));
 }
 static void demand_nobody(lw_unit *u, uint32_t n) {
-    lw_build_unless(u->build, find_nobody(u->build, NULL), lw_emit_leave(u, n));
+    lw_build_unless(u->build, is_nobody(u->build), lw_emit_leave(u, n));
 }
 
-/* All lanes of the gang execute. */
-static LLVMValueRef find_whole(const lw_build *b, LLVMValueRef parameter) {
-    (void)parameter;
+LLVMValueRef lw_emit_whole(const lw_build *b) {
     LLVMValueRef full = LW_GANG_LOAD(b, b->i8, full), begin = LW_GANG_LOAD(b, b->i32, begin);
     LLVMValueRef good = lw_build_is(b, LLVMIntNE, full, lw_build_number(b, 8, 0));
     return LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, begin, lw_build_number(b, 32, 0)), "");
 }
-LLVMValueRef lw_emit_whole(const lw_unit *u) { return find_whole(u->build, NULL); }
 
 LLVMBasicBlockRef lw_emit_whole_of(lw_unit *u, uint32_t n) {
     if (!u->build->wholes[n]) u->build->wholes[n] = lw_build_block(u->build, "whole");
@@ -110,16 +74,37 @@ static void enter(const lw_build *b, LLVMValueRef instructions) {
     count(b, instructions);
 }
 
-/* Where nobody was elsewhere; and whether all lanes of the gang execute. */
+/* Texts of many blocks are half as long where entering one is a function of its own. Who comes in from the interpreter
+ * is asked at the function's beginning whether all of the gang executes there, and goes past the blocks. */
+static bool has_many(const lw_unit *u) {
+    enum { MANY = 64 };
+    return u->code->block_count > MANY;
+}
+
+/* That function: whether nobody was elsewhere, so that the block is entered, and whether all of the gang executes then.
+ */
 enum { LEFT, ENTERED, WHOLE };
-static LLVMValueRef enter_alone(const lw_build *b, LLVMValueRef instructions) {
+static LLVMValueRef entering(lw_build *b) {
+    static const char name[] = "enter.block"; /* no function of a text has a dot, and the process is not asked for it */
+    LLVMValueRef known = LLVMGetNamedFunction(b->module, name);
+    if (known) return known;
+    LLVMTypeRef type = LLVMFunctionType(b->i32, (LLVMTypeRef[]){b->bytes, b->i64}, 2, false);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
+    LLVMValueRef function = b->function, gang = b->gang;
+    LLVMValueRef made = b->function = LLVMAddFunction(b->module, name, type);
+    LLVMSetLinkage(made, LLVMInternalLinkage);
+    b->gang = LLVMGetParam(made, 0);
+    LLVMPositionBuilderAtEnd(b->at, lw_build_block(b, "top"));
     LLVMBasicBlockRef others = lw_build_block(b, "others");
-    lw_build_unless(b, find_nobody(b, NULL), others);
-    enter(b, instructions);
-    LLVMBuildRet(b->at, LLVMBuildSelect(b->at, find_whole(b, NULL), lw_build_number(b, 32, WHOLE),
+    lw_build_unless(b, is_nobody(b), others);
+    enter(b, LLVMGetParam(made, 1));
+    LLVMBuildRet(b->at, LLVMBuildSelect(b->at, lw_emit_whole(b), lw_build_number(b, 32, WHOLE),
                                         lw_build_number(b, 32, ENTERED), ""));
     LLVMPositionBuilderAtEnd(b->at, others);
-    return lw_build_number(b, 32, LEFT);
+    LLVMBuildRet(b->at, lw_build_number(b, 32, LEFT));
+    b->function = function, b->gang = gang;
+    LLVMPositionBuilderAtEnd(b->at, here);
+    return made;
 }
 
 /* Operation n begins a region that wants all of the gang, whatever its shape. */
@@ -131,7 +116,9 @@ static bool begins_region(const lw_unit *u, uint32_t n) {
  * elsewhere it is operation n that is left to the interpreter. */
 static void enter_region(lw_unit *u, uint32_t n, uint32_t block) {
     lw_build *b = u->build;
-    LLVMValueRef how = ask(u, "enter.block", b->i32, enter_alone, lw_unit_op(u, block)->imm);
+    LLVMValueRef function = entering(b), instructions = lw_build_number(b, 64, lw_unit_op(u, block)->imm);
+    LLVMValueRef how =
+        lw_build_call(b, LLVMGlobalGetValueType(function), function, (LLVMValueRef[]){b->gang, instructions});
     LLVMValueRef go = lw_build_is(b, LLVMIntEQ, how, lw_build_number(b, 32, WHOLE));
     LLVMBasicBlockRef other = lw_build_block(b, "other");
     lw_build_often(b, LLVMBuildCondBr(b->at, go, lw_emit_whole_of(u, block + 1), other));
@@ -141,7 +128,8 @@ static void enter_region(lw_unit *u, uint32_t n, uint32_t block) {
         LLVMBuildCondBr(b->at, entered, lw_emit_leave(u, block + 1), lw_emit_leave(u, n));
         return;
     }
-    const uint64_t here = lw_frame_number(u, n), there = lw_frame_number(u, block + 1); /* one behind the other */
+    /* `how` is LEFT or ENTERED, 0 or 1 */
+    const uint64_t here = lw_frame_number(u, n), there = lw_frame_number(u, block + 1);
     LLVMValueRef more = LLVMBuildMul(b->at, LLVMBuildZExt(b->at, how, b->i64, ""),
                                      lw_build_number(b, 64, (there - here) * sizeof(lw_op)), "");
     leave_at(b, LLVMBuildAdd(b->at, more, lw_build_number(b, 64, here * sizeof(lw_op)), ""));
@@ -200,8 +188,7 @@ static void emit_branch_if(lw_unit *u, uint32_t n) {
         if (!predicate->is_const) p = LLVMBuildLoad2(b->at, b->i1, lw_unit_scalar(u, op->b), "");
         LLVMBuildCondBr(b->at, p, negated ? on : taken, negated ? taken : on);
     } else {
-        LLVMValueRef p = lw_frame_predicate(b, lw_build_number(b, 64, lw_frame_home(u, op->b))),
-                     mask = lw_build_gang_mask(b, offsetof(lw_gang, mask));
+        LLVMValueRef p = lw_frame_predicate(u, op->b), mask = lw_build_gang_mask(b, offsetof(lw_gang, mask));
         if (negated) p = LLVMBuildNot(b->at, p, "");
         p = LLVMBuildAnd(b->at, p, mask, "");
         LLVMBasicBlockRef some = lw_build_block(b, "some");
@@ -302,7 +289,7 @@ static void emit_entries(lw_unit *u) {
     LLVMBasicBlockRef find = lw_build_block(b, "find"), none = lw_build_block(b, "none");
     LLVMBuildBr(b->at, find);
     LLVMPositionBuilderAtEnd(b->at, find);
-    if (has_many(u)) lw_build_unless(b, lw_emit_whole(u), none);
+    if (has_many(u)) lw_build_unless(b, lw_emit_whole(b), none);
     LLVMValueRef choice = LLVMBuildSwitch(b->at, lw_frame_entered(u), none, u->count);
     for (uint32_t n = 0; n < u->count; n++) {
         if (!u->entered[n]) continue;

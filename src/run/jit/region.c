@@ -28,7 +28,7 @@ static void demand(lw_region *r, LLVMValueRef condition) { lw_build_unless(r->u-
 /* All lanes of the gang execute. Stores to memory want every one of them to be there. */
 static void demand_lanes(lw_region *r) {
     const lw_build *b = r->u->build;
-    LLVMValueRef good = lw_emit_whole(r->u);
+    LLVMValueRef good = lw_emit_whole(b);
     if (r->lanes && r->has_rows) {
         LLVMValueRef want = lw_build_number(b, 32, r->lanes);
         good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, active), want), "");

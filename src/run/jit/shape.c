@@ -3,9 +3,7 @@
 
 enum { FAR = 1 << 20 }; /* lanes farther apart are no row */
 
-static uint64_t ones_of(uint32_t bits) { return bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX; }
 static uint32_t lowest(uint64_t bits) { return bits ? (uint32_t)__builtin_ctzll(bits) : 64; }
-static uint32_t length_of(uint64_t value) { return value ? 64 - (uint32_t)__builtin_clzll(value) : 0; }
 static uint64_t size_of(int64_t value) { return value < 0 ? -(uint64_t)value : (uint64_t)value; }
 
 /* ---- Bits that are known ----------------------------------------------------------------------------------------- */
@@ -26,19 +24,19 @@ static lw_known_bits known_sum(lw_known_bits a, lw_known_bits b, bool carry, uin
     const uint64_t most = ~a.zeros + ~b.zeros + carry, least = a.ones + b.ones + carry;
     const uint64_t none = ~(most ^ ~a.zeros ^ ~b.zeros), all = least ^ a.ones ^ b.ones;
     const uint64_t known = (a.zeros | a.ones) & (b.zeros | b.ones) & (none | all);
-    return (lw_known_bits){(~least & known) | ~ones_of(bits), least & known & ones_of(bits)};
+    return (lw_known_bits){(~least & known) | ~lw_ones_of(bits), least & known & lw_ones_of(bits)};
 }
 
 static lw_known_bits known_product(lw_known_bits a, lw_known_bits b, uint32_t bits) {
     const uint64_t one = a.ones, other = b.ones;
     if (~a.zeros == one && ~b.zeros == other) {
-        const uint64_t value = one * other & ones_of(bits);
+        const uint64_t value = one * other & lw_ones_of(bits);
         return known_number(value);
     }
-    const uint32_t low = lowest(~a.zeros) + lowest(~b.zeros), most = length_of(~a.zeros) + length_of(~b.zeros);
-    lw_known_bits known = {low < bits ? ones_of(low) : UINT64_MAX, 0};
-    if (low < bits && most < bits) known.zeros |= ~ones_of(most);
-    known.zeros |= ~ones_of(bits);
+    const uint32_t low = lowest(~a.zeros) + lowest(~b.zeros), most = lw_length_of(~a.zeros) + lw_length_of(~b.zeros);
+    lw_known_bits known = {low < bits ? lw_ones_of(low) : UINT64_MAX, 0};
+    if (low < bits && most < bits) known.zeros |= ~lw_ones_of(most);
+    known.zeros |= ~lw_ones_of(bits);
     return known;
 }
 
@@ -48,7 +46,7 @@ lw_shape lw_shape_any(uint32_t bits) { return (lw_shape){.kind = LW_SHAPE_any, .
 
 lw_shape lw_shape_alike_in(uint32_t bits, uint32_t run) {
     if (run < LW_RUN_LEAST) return lw_shape_any(bits);
-    return (lw_shape){.kind = LW_SHAPE_row, .bits = bits, .run = run, .zeros = ~ones_of(bits)};
+    return (lw_shape){.kind = LW_SHAPE_row, .bits = bits, .run = run, .zeros = ~lw_ones_of(bits)};
 }
 
 static lw_shape with_known(lw_shape a, lw_known_bits known) {
@@ -57,7 +55,7 @@ static lw_shape with_known(lw_shape a, lw_known_bits known) {
 }
 
 lw_shape lw_shape_of_number(uint32_t bits, uint64_t value) {
-    return with_known(lw_shape_alike_in(bits, LW_WARP_BITS), known_number(value & ones_of(bits)));
+    return with_known(lw_shape_alike_in(bits, LW_WARP_BITS), known_number(value & lw_ones_of(bits)));
 }
 
 bool lw_shape_is_number(const lw_shape *a, uint64_t *value) {
@@ -73,7 +71,7 @@ bool lw_shape_is_signed_number(const lw_shape *a, int64_t *value) {
 }
 
 lw_shape lw_shape_below(lw_shape a, uint32_t bits) {
-    a.zeros |= ~ones_of(bits);
+    a.zeros |= ~lw_ones_of(bits);
     return a;
 }
 
@@ -91,11 +89,11 @@ void lw_shape_span(const lw_shape *shape, uint32_t run, int64_t *least, int64_t 
 /* What is known of all elements that lanes have, the first and those behind a step. */
 static lw_known_bits stepped(lw_known_bits known, int64_t step, uint32_t bits) {
     if (!step) return known;
-    return known_both(known, known_sum(known, known_number((uint64_t)step & ones_of(bits)), false, bits));
+    return known_both(known, known_sum(known, known_number((uint64_t)step & lw_ones_of(bits)), false, bits));
 }
 
 lw_shape lw_shape_of_each(const lw_shape *a) {
-    lw_known_bits known = {~ones_of(a->bits), 0};
+    lw_known_bits known = {~lw_ones_of(a->bits), 0};
     if (a->kind == LW_SHAPE_row) known = known_of(a);
     for (uint32_t k = 0; a->kind == LW_SHAPE_row && k < a->run; k++) known = stepped(known, a->step[k], a->bits);
     return with_known(lw_shape_alike_in(a->bits, LW_WARP_BITS), known);
@@ -124,9 +122,9 @@ lw_shape lw_shape_meet(const lw_shape *a, const lw_shape *b) {
 }
 
 void lw_shape_forget_high_bits(lw_shape *a) {
-    const uint64_t below = ones_of(lowest(~(a->zeros | a->ones)));
+    const uint64_t below = lw_ones_of(lowest(~(a->zeros | a->ones)));
     a->ones &= below;
-    a->zeros &= below | ~ones_of(a->bits);
+    a->zeros &= below | ~lw_ones_of(a->bits);
 }
 
 /* Those steps, in all lanes. */
@@ -152,7 +150,7 @@ typedef struct lw_shape_parts {
 /* A step into bits of its own, which no base has if it goes up, and all have if it goes down. */
 static bool is_counted(const lw_shape *a, uint32_t k, uint64_t taken) {
     const uint64_t bits = size_of(a->step[k]);
-    return !(bits & taken) && !(bits & ~ones_of(a->bits)) && !(bits & ~(a->step[k] < 0 ? a->ones : a->zeros));
+    return !(bits & taken) && !(bits & ~lw_ones_of(a->bits)) && !(bits & ~(a->step[k] < 0 ? a->ones : a->zeros));
 }
 
 /* How far up steps change bits from `low` on: below a bit that nobody has, if they only go up. */
@@ -162,7 +160,7 @@ static uint32_t end_of_mixed(const lw_shape *a, const lw_shape_parts *parts, uin
         if (parts->step[k] < 0) return a->bits;
         sum += (uint64_t)parts->step[k];
     }
-    const uint64_t stops = a->zeros & parts->known.zeros & ~counted & ~ones_of(length_of(sum));
+    const uint64_t stops = a->zeros & parts->known.zeros & ~counted & ~lw_ones_of(lw_length_of(sum));
     return lowest(stops) < a->bits ? lowest(stops) : a->bits;
 }
 
@@ -173,7 +171,7 @@ static void find_mixed(const lw_shape *a, lw_shape_parts *parts) {
         changed = false;
         for (uint32_t k = 0; k < a->run; k++) counted |= parts->lane[k], mixed |= size_of(parts->step[k]);
         const uint32_t low = lowest(mixed), end = mixed ? end_of_mixed(a, parts, counted) : 0;
-        parts->mixed = low < end ? ones_of(end) & ~ones_of(low) : 0;
+        parts->mixed = low < end ? lw_ones_of(end) & ~lw_ones_of(low) : 0;
         for (uint32_t k = 0; k < a->run; k++) {
             if (!(parts->lane[k] & parts->mixed)) continue;
             parts->lane[k] = 0, parts->step[k] = a->step[k];
@@ -259,7 +257,7 @@ lw_shape lw_shape_product(const lw_shape *a, const lw_shape *b) {
 
 lw_shape lw_shape_widened(const lw_shape *a, uint32_t bits, bool is_signed) {
     lw_shape shape = *a;
-    const uint64_t above = ones_of(bits) & ~ones_of(a->bits), top = (uint64_t)1 << (a->bits - 1);
+    const uint64_t above = lw_ones_of(bits) & ~lw_ones_of(a->bits), top = (uint64_t)1 << (a->bits - 1);
     shape.bits = bits;
     if (!is_signed || a->zeros & top) return shape;
     shape.zeros &= ~above;
@@ -398,7 +396,7 @@ static bool add_mixed(lw_mapping *m, const lw_shape *a, const lw_shape_parts *pa
     if (!m->taken[i]) return true;
     const int32_t moved = m->moved[i];
     uint64_t room = UINT64_MAX;
-    if ((int32_t)m->shape.bits - moved < 64) room = ones_of((uint32_t)((int32_t)m->shape.bits - moved));
+    if ((int32_t)m->shape.bits - moved < 64) room = lw_ones_of((uint32_t)((int32_t)m->shape.bits - moved));
     if (m->taken[i] != (parts->mixed & room)) return false;
     if (parts->mixed >> (a->bits - 1) && (int32_t)a->bits + moved < (int32_t)m->shape.bits) return false;
     for (uint32_t k = 0; k < a->run; k++) {

@@ -7,6 +7,9 @@
 
 enum { LW_RUN_LEAST = 3, LW_STRAND_RUNS = 1 << (LW_WARP_BITS - LW_RUN_LEAST) };
 
+static inline uint64_t lw_ones_of(uint32_t bits) { return bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX; }
+static inline uint32_t lw_length_of(uint64_t value) { return value ? 64 - (uint32_t)__builtin_clzll(value) : 0; }
+
 /* Anything, or a row: base + step[0] * (bit 0 of the lane's number) + step[1] * (bit 1) + …, in the element's width.
  * Where it is not known how the higher bits count each run of 1 << run lanes has a base of its own, and the steps from
  * there on are 0. */

@@ -8,8 +8,6 @@
  * for them. */
 #include "run/jit/strand_course.h"
 
-static uint64_t ones_of(uint32_t bits) { return bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX; }
-static uint32_t length_of(uint64_t value) { return value ? 64 - (uint32_t)__builtin_clzll(value) : 0; }
 static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t greater(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
@@ -26,7 +24,7 @@ static uint64_t product_of(uint64_t a, uint64_t b, uint64_t any) {
 }
 
 /* It is none that signs count for. */
-static bool is_positive(const lw_bounds *a) { return a->most <= ones_of(a->bits.bits - 1); }
+static bool is_positive(const lw_bounds *a) { return a->most <= lw_ones_of(a->bits.bits - 1); }
 
 static uint64_t most_of_product(const lw_bounds *k, uint64_t more, bool is_signed, uint64_t any) {
     if (is_signed && !(is_positive(&k[0]) && is_positive(&k[1]))) return any;
@@ -107,7 +105,7 @@ static uint64_t most_of_lane(lw_lane_id lane, const lw_bounds *k, uint64_t any) 
 
 static lw_bounds bounds_as(lw_shape bits, uint64_t most) {
     lw_bounds known = {.state = LW_BOUNDS_found, .bits = bits, .most = lesser(most, ~bits.zeros)};
-    known.bits.zeros |= ~ones_of(length_of(known.most));
+    known.bits.zeros |= ~lw_ones_of(lw_length_of(known.most));
     return known;
 }
 static lw_bounds bounds_below(uint32_t bits, uint32_t below) {
@@ -132,7 +130,7 @@ static lw_bounds made_by_lane(const lw_strand *s, const lw_op *op, uint32_t bits
         operands[k] = known[k].bits;
     }
     const lw_lane_id lane = lw_code_lane(op->code);
-    return bounds_as(lw_shape_of_lane(lane, bits, operands, false), most_of_lane(lane, known, ones_of(bits)));
+    return bounds_as(lw_shape_of_lane(lane, bits, operands, false), most_of_lane(lane, known, lw_ones_of(bits)));
 }
 
 static lw_bounds made_by_select(const lw_strand *s, const lw_op *op, uint32_t depth) {

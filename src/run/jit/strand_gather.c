@@ -90,15 +90,18 @@ static bool is_base(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg) {
     return lw_strand_is_uniform(s, reg) && is_kept(s, k, n, reg) && is_at_hand(s, n, reg);
 }
 
+static bool is_sum(const lw_strand *s, uint32_t k, uint32_t n, uint32_t base, uint32_t scaled, uint32_t shift,
+                   lw_indexed *to) {
+    to->base = base;
+    return is_base(s, k, n, base) && is_scaled(s, k, n, scaled, shift, &to->index);
+}
+
 static bool find_indexed(const lw_strand *s, uint32_t n, uint32_t shift, lw_indexed *to) {
     const uint32_t k = writer_of(s, n, lw_unit_op(s->u, n)->a);
     const lw_lane_id lane = lane_at(s, k);
     const lw_op *op = k == LW_NO_SLOT ? NULL : lw_unit_op(s->u, k);
-    if (lane == LW_LANE_add_b64) {
-        const bool is_first = is_base(s, k, n, op->a);
-        to->base = is_first ? op->a : op->b;
-        return (is_first || is_base(s, k, n, op->b)) && is_scaled(s, k, n, is_first ? op->b : op->a, shift, &to->index);
-    }
+    if (lane == LW_LANE_add_b64)
+        return is_sum(s, k, n, op->a, op->b, shift, to) || is_sum(s, k, n, op->b, op->a, shift, to);
     if (lane != LW_LANE_mad_wide_u32 && lane != LW_LANE_mad_wide_s32) return false;
     to->base = op->c, to->index = op->a;
     return is_number(s, op->b, 1ull << shift) && is_base(s, k, n, op->c) && is_kept(s, k, n, op->a) &&

@@ -236,14 +236,14 @@ void lw_frame_store_some(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base,
 uint32_t lw_frame_home(const lw_unit *u, uint32_t reg);          /* of its slot */
 LLVMValueRef lw_frame_bits(const lw_unit *u, LLVMValueRef word); /* of a chunk, as conditions */
 LLVMValueRef lw_frame_element(const lw_unit *u, LLVMValueRef regs, uint32_t reg, LLVMValueRef lane);
-bool lw_frame_has(const lw_unit *u, uint32_t reg);                     /* a place for it */
-LLVMValueRef lw_frame_predicate(const lw_build *b, LLVMValueRef home); /* all of one, by its place in the frame */
+bool lw_frame_has(const lw_unit *u, uint32_t reg); /* a place for it */
+LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg);
 /* What is uniform in front of operation n, from the frame; and on the way to operation `to`, what is uniform here and
  * not there, into it. */
 void lw_frame_take(lw_unit *u, uint32_t n);
 void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
 /* What is uniform in front of operation n goes into the frame; the interpreter goes on with an operation of its own. */
-bool lw_frame_gives(lw_unit *u, uint32_t n); /* there is such a register */
+bool lw_frame_gives(const lw_unit *u, uint32_t n); /* there is such a register */
 void lw_frame_settle_all(lw_unit *u, uint32_t n);
 void lw_frame_leave(const lw_unit *u, LLVMValueRef op);
 /* It does this one, and says what comes next. */
@@ -262,7 +262,7 @@ void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step);
 void lw_emit_function(lw_unit *u);
 /* Where the interpreter goes on with operation n. */
 LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n);
-LLVMValueRef lw_emit_whole(const lw_unit *u); /* whether all lanes of the gang execute */
+LLVMValueRef lw_emit_whole(const lw_build *b); /* whether all lanes of the gang execute */
 /* Where a region goes on that begins with operation n, once that is known. */
 LLVMBasicBlockRef lw_emit_whole_of(lw_unit *u, uint32_t n);
 /* Goes on with operation n, at the builder's place. */

@@ -31,14 +31,10 @@ LW_INLINE bool is_row(const lw_indexed_access *at, int64_t first, uint32_t count
 static bool fill_index_strips(const lw_indexed_access *at, const lw_any32 *r, uint32_t shift, lw_reach *reach) {
     const uint32_t first = reach->first, end = first + reach->count, step = r[first + 1] - r[first],
                    places = step ? LW_STRIP : 1;
-    if (step > 1 || r[first + LW_STRIP - 1] - r[first] != (LW_STRIP - 1) * step) return false;
-    chunk32 differs = {0};
+    if (step > 1 || !are_strips_32(r, first, end, step)) return false;
     int64_t low = INT64_MAX, high = INT64_MIN;
     uint64_t *to = reach->strips;
     for (uint32_t strip = first; strip < end; strip += LW_STRIP) {
-        chunk32 want = *(const loose32 *)count_32 * step + r[strip];
-        for (uint32_t i = 0; i < LW_STRIP; i += IN_32, want += IN_32 * step)
-            differs |= *(const loose32 *)(r + strip + i) ^ want;
         const int64_t index = number_of(at, r[strip]);
         *to++ = (uint64_t)index << shift;
         low = index < low ? index : low;
@@ -47,7 +43,7 @@ static bool fill_index_strips(const lw_indexed_access *at, const lw_any32 *r, ui
     reach->pattern = LW_STRIPS;
     reach->step = step << shift;
     reach->offset = (uint64_t)low << shift, reach->room = (uint64_t)(high - low + places) << shift;
-    return lw_is_zero((lw_vector)differs) && is_row(at, high, places);
+    return is_row(at, high, places);
 }
 
 /* Which pattern the indices of the executing lanes have, and what of memory that is: `room` bytes from `offset` on.
@@ -64,7 +60,7 @@ LW_INLINE bool look_at_index(lw_gang *gang, lw_memory_form form, const lw_indexe
     reach->at = reach->offset = (uint64_t)first << shift;
     reach->room = (uint64_t)places << shift;
     reach->step = 1u << shift;
-    if (reach->pattern == LW_UNIT && LW_UNLIKELY(!(reach->run || moves_by_mask(form)))) reach->pattern = LW_STEP;
+    part_neighbours(reach, form);
     return is_row(at, first, places);
 }
 
@@ -84,7 +80,7 @@ static bool find_apart_by_index(lw_gang *gang, lw_memory_form form, const lw_ind
     if (low > high) return false;
     const lw_field field = {.base = (uint64_t)low, .room = (uint32_t)(high - low), .bytes = 1};
     reach->pattern = LW_APART;
-    reach->host = (uintptr_t)home->host + (uint64_t)(away + (low << shift));
+    reach->host = (uintptr_t)home->host + (uint64_t)away + ((uint64_t)low << shift);
     return find_apart_32(gang->distance + begin, r + begin, &field, shift, gang->lanes - begin, gang->mask >> begin);
 }
 
@@ -92,7 +88,7 @@ static bool find_apart_by_index(lw_gang *gang, lw_memory_form form, const lw_ind
 LW_INLINE const lw_reach *find_by_index(lw_gang *gang, const lw_op *op, lw_memory_form form,
                                         const lw_indexed_access *at, uintptr_t *host) {
     const uint32_t bytes = lw_memory_bytes(form), shift = form.size + form.vector;
-    lw_trail *row = &gang->rows[at->row];
+    lw_index_row *row = &gang->rows[at->row];
     lw_reach *reach = &row->reach;
     bool in_rows = true;
     if (!at->follows || row->mask != gang->mask) {

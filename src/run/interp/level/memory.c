@@ -86,21 +86,32 @@ DEFINE_FIND_PATTERN(64)
 
 /* ---- Addresses and their check -------------------------------------------------------------------------- */
 
-/* Whether the active lanes are in strips; then fills reach->strips with the first of each, all accesses being aligned
- * and within the home. The second and the last lane of the first strip tell whether it is worth a look. */
+/* Whether every LW_STRIP lanes are `step` apart. The last lane of the first strip tells whether it is worth a look. */
+#define DEFINE_ARE_STRIPS(bits) \
+    LW_INLINE bool are_strips_##bits(const uint##bits##_t *r, uint32_t first, uint32_t end, uint##bits##_t step) { \
+        if (r[first + LW_STRIP - 1] - r[first] != (LW_STRIP - 1) * step) return false; \
+        chunk##bits differs = {0}; \
+        for (uint32_t strip = first; strip < end; strip += LW_STRIP) { \
+            chunk##bits want = *(const loose##bits *)count_##bits * step + r[strip]; \
+            for (uint32_t i = 0; i < LW_STRIP; i += IN_##bits, want += IN_##bits * step) \
+                differs |= *(const loose##bits *)(r + strip + i) ^ want; \
+        } \
+        return lw_is_zero((lw_vector)differs); \
+    }
+DEFINE_ARE_STRIPS(32)
+DEFINE_ARE_STRIPS(64)
+
+/* Whether the active lanes are in strips, of neighbours or at one address; then fills reach->strips with the first of
+ * each, all accesses being aligned and within the home. */
 #define DEFINE_FILL_STRIPS(bits) \
     static bool fill_strips_##bits(lw_reach *reach, const uint##bits##_t *r, uint64_t plus, const lw_home *home, \
                                    uint32_t bytes) { \
         const uint32_t first = reach->first, end = first + reach->count; \
         const uint##bits##_t step = r[first + 1] - r[first], add = (uint##bits##_t)plus; \
-        if (r[first + LW_STRIP - 1] - r[first] != (LW_STRIP - 1) * step || (step != 0 && step != bytes)) return false; \
+        if ((step != 0 && step != bytes) || !are_strips_##bits(r, first, end, step)) return false; \
         const uint64_t span = step ? (uint64_t)LW_STRIP * bytes : bytes; \
-        chunk##bits differs = {0}; \
         uint64_t align = 0, low = UINT64_MAX, high = 0, *to = reach->strips; \
         for (uint32_t strip = first; strip < end; strip += LW_STRIP) { \
-            chunk##bits want = *(const loose##bits *)count_##bits * step + r[strip]; \
-            for (uint32_t i = 0; i < LW_STRIP; i += IN_##bits, want += IN_##bits * step) \
-                differs |= *(const loose##bits *)(r + strip + i) ^ want; \
             const uint64_t address = (uint##bits##_t)(r[strip] + add), offset = address - home->base; \
             *to++ = address; \
             align |= address; \
@@ -108,8 +119,7 @@ DEFINE_FIND_PATTERN(64)
             high = offset > high ? offset : high; \
         } \
         reach->step = (uint32_t)step; \
-        if (!lw_is_zero((lw_vector)differs) || align & (bytes - 1)) return false; \
-        if (home->size < span || high > home->size - span) return false; \
+        if (align & (bytes - 1) || home->size < span || high > home->size - span) return false; \
         reach->offset = low, reach->room = home->size - span - (high - low); \
         return true; \
     }
@@ -136,9 +146,11 @@ static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, const 
     }
 }
 
-/* Neighbours with gaps between them can be moved at once. */
-LW_INLINE bool moves_by_mask(lw_memory_form form) {
-    return LW_MASK_REGISTERS && !form.vector && form.size == form.slot && form.size >= 2;
+/* One by one where others may watch, and where the lanes have gaps that no masked move can skip. */
+LW_INLINE void part_neighbours(lw_reach *reach, lw_memory_form form) {
+    const bool by_mask = LW_MASK_REGISTERS && !form.vector && form.size == form.slot && form.size >= 2;
+    if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || by_mask)))
+        reach->pattern = LW_STEP;
 }
 
 #include "run/interp/level/indexed.h"
@@ -200,9 +212,7 @@ static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *
     if (reach->pattern == LW_APART) return true;
     reach->host = (uintptr_t)home.host - home.base;
     reach->step = bytes;
-    /* One by one where others may watch, and where the lanes have gaps that no masked move can skip. */
-    if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || moves_by_mask(form))))
-        reach->pattern = LW_STEP;
+    part_neighbours(reach, form);
     return true;
 }
 

@@ -78,7 +78,8 @@ const lw_op *LW_AT_LEVEL(lw_step_once)(lw_gang *gang, const lw_op *op) {
     switch (lw_lane_types[lw_lanes[lw_code_lane(op->code)].result].bits) {
     case 16: give_all_16(gang, op->d, whole); break;
     case 32: give_all_32(gang, op->d, whole); break;
-    default: give_all_64(gang, op->d, whole);
+    case 64: give_all_64(gang, op->d, whole); break;
+    default: lw_bug("operation %u is done once for all lanes", op->code);
     }
     return op + 1;
 }

@@ -11,9 +11,10 @@
 typedef struct lw_found {
     lw_indexed_access access; /* parts from the last one on */
     uint32_t block;           /* number of the operation that begins it */
-    uint32_t written;         /* where its index was */
+    uint32_t index_written;   /* 1 + the operation that did */
 } lw_found;
 
+/* An operation that addresses are made by: not looked at yet; passed over; done where it stands. */
 typedef enum lw_part { LW_PART_unknown, LW_PART_passed, LW_PART_done } lw_part;
 
 typedef struct lw_indexer {
@@ -90,9 +91,9 @@ static bool find_parts(const lw_indexer *x, uint32_t address, uint32_t shift, lw
 }
 
 static bool can_be_indexed(const lw_op *op, lw_memory_form form) {
-    const bool is_device = form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic;
-    return (op->code == LW_OP_ld || op->code == LW_OP_st) && is_device && form.address == 2 && !form.frame &&
-           !form.is_volatile && !form.is_wide;
+    const bool is_moved = op->code == LW_OP_ld || op->code == LW_OP_st;
+    const bool is_there = form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic;
+    return is_moved && is_there && form.address == 2 && !form.frame && !form.is_volatile && !form.is_wide;
 }
 
 static void find_access(lw_indexer *x, uint32_t n) {
@@ -102,7 +103,7 @@ static void find_access(lw_indexer *x, uint32_t n) {
     if (!can_be_indexed(op, form) || vreg_of(x, op->a)->is_const || vreg_of(x, op->a)->steady) return;
     if (!find_parts(x, op->a, form.size + form.vector, &found.access)) return;
     found.access.leads = !x->guarded[n];
-    found.written = x->written[found.access.index];
+    found.index_written = x->written[found.access.index];
     x->taken[op->a]++;
     LW_PUSH(x->l->arena, x->found) = found;
 }
@@ -146,9 +147,9 @@ static void keep_parts(const lw_indexer *x, lw_indexed_access *access) {
 static bool look_alike(const lw_indexer *x, const lw_found *one, const lw_found *other) {
     const lw_memory_form a = lw_memory_unpack(op_of(x, one->access.op)->c),
                          b = lw_memory_unpack(op_of(x, other->access.op)->c);
-    return one->block == other->block && one->access.index == other->access.index && one->written == other->written &&
-           one->access.is_signed == other->access.is_signed && a.size == b.size && a.vector == b.vector &&
-           a.slot == b.slot;
+    return one->block == other->block && one->access.index == other->access.index &&
+           one->index_written == other->index_written && one->access.is_signed == other->access.is_signed &&
+           a.size == b.size && a.vector == b.vector && a.slot == b.slot;
 }
 
 /* Who leaves where its lanes are, and who finds that there. */

@@ -3,7 +3,10 @@
  * (interp/steady.c), if their registers have slots of their own.
  *
  * Such a register is written by one operation, which traps nowhere and stands under no guard, and is read nowhere else
- * first: so it may have its value from the beginning, wherever the text makes it. */
+ * first: so it may have its value from the beginning, wherever the text makes it.
+ *
+ * With %ctaid among what it is made of it is the same in all lanes of a CTA, if nothing of a thread is: long operations
+ * that give such are done once for all lanes. */
 #include "base/special_id.h"
 #include "run/interp/link/link.h"
 
