@@ -15,7 +15,7 @@ static const lw_command commands[] = {
     {"run", "run a kernel, or a function of PTO", lw_command_run},
     {"profile", "run a kernel and say what each line of its text did", lw_command_profile},
     {"equiv", "compare a PTX kernel with a PTO function on the same inputs", lw_command_equiv},
-    {"exec", "run a program of the CUDA driver API with Lanewise as its driver", lw_command_exec},
+    {"exec", "run a CUDA program with Lanewise as its driver and runtime", lw_command_exec},
     {"explain", "explain an instruction or a diagnostic", lw_command_explain},
     {"eval", "run one instruction on values", lw_command_eval},
     {"lut", "convert between expressions and tables of lop3", lw_command_lut},

@@ -279,6 +279,7 @@ uint64_t lw_cu_next_id(void);
 CUresult lw_cu_result(lw_status status);
 /* Prints "lanewise: …" to stderr where LANEWISE_REPORT asks for it. */
 __attribute__((format(printf, 2, 3))) void lw_cu_report(lw_cu_level level, const char *format, ...);
+void lw_cu_read_report(void); /* what that asks for: cuInit does; with the lock held */
 /* A failing call of the library: reports its message at level `all`, returns its result. */
 CUresult lw_cu_fail(const char *call, lw_status status);
 

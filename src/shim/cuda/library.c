@@ -46,17 +46,22 @@ static bool is_set(lw_variable id) {
     return value && !strcmp(value, "1");
 }
 
+void lw_cu_read_report(void) {
+    const char *report = lw_environment(LW_ENV_report);
+    if (!report || !strcmp(report, "errors")) lw_cu.report = LW_CU_REPORT_ERRORS;
+    else if (!strcmp(report, "none")) lw_cu.report = LW_CU_REPORT_NONE;
+    else if (!strcmp(report, "all")) lw_cu.report = LW_CU_REPORT_ALL;
+    else lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_REPORT is '%s', and must be none, errors or all", report);
+}
+
 static void read_environment(void) {
-    const char *report = lw_environment(LW_ENV_report), *log = lw_environment(LW_ENV_log);
+    const char *log = lw_environment(LW_ENV_log);
     lw_cu.blocking = is_set(LW_ENV_blocking);
     lw_cu.counts = is_set(LW_ENV_stats);
     lw_cu.strict = is_set(LW_ENV_strict);
     lw_cu.log = log && !strcmp(log, "calls");
     if (log && *log && !lw_cu.log) lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_LOG is '%s', and must be calls", log);
-    if (!report || !strcmp(report, "errors")) lw_cu.report = LW_CU_REPORT_ERRORS;
-    else if (!strcmp(report, "none")) lw_cu.report = LW_CU_REPORT_NONE;
-    else if (!strcmp(report, "all")) lw_cu.report = LW_CU_REPORT_ALL;
-    else lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_REPORT is '%s', and must be none, errors or all", report);
+    lw_cu_read_report();
     read_devices();
 }
 

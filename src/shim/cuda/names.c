@@ -71,10 +71,21 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uin
     return look_up(name, function, version, flags, why);
 }
 
-/* Private tables are nothing that a program may rely on, so there is none. */
+/* Private tables are nothing that a program may rely on, so there is none. Who asks for one is the vendor's runtime
+ * inside of a program, which then says no more than that something failed. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {
+    static bool said;
     LW_CU_CALL;
     if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;
+    lw_cu_lock();
+    const bool is_first = !said;
+    said = true;
+    if (!lw_cu.ready) lw_cu_read_report(); /* it is asked before all else */
+    lw_cu_unlock();
+    if (is_first)
+        lw_cu_report(LW_CU_REPORT_ERRORS,
+                     "the program has the vendor's static runtime inside, which takes private tables "
+                     "of its driver: link it with `-cudart shared`, and it takes Lanewise's");
     return CUDA_ERROR_NOT_FOUND;
 }
