@@ -81,7 +81,7 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id) {
     lw_cu_lock();
     const bool is_first = !said;
     said = true;
-    if (!lw_cu.ready) lw_cu_read_report(); /* it is asked before all else */
+    if (is_first && !lw_cu.ready) lw_cu_read_report(); /* it is asked before all else */
     lw_cu_unlock();
     if (is_first)
         lw_cu_report(LW_CU_REPORT_ERRORS,
