@@ -210,8 +210,6 @@ bool lw_frame_gives(const lw_unit *u, uint32_t n) {
     return gives;
 }
 
-void lw_frame_settle_all(lw_unit *u, uint32_t n) { lw_frame_give(u, lw_unit_uniform(u, n), n, lw_frame_regs(u)); }
-
 void lw_frame_leave(const lw_unit *u, LLVMValueRef op) {
     const lw_build *b = u->build;
     LLVMValueRef arguments[] = {b->gang, op, lw_host_steps(b)};

@@ -19,7 +19,7 @@ LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
     b->leaves[n] = lw_build_block(b, "leave");
     LLVMPositionBuilderAtEnd(b->at, b->leaves[n]);
-    lw_frame_settle_all(u, n);
+    lw_frame_give(u, lw_unit_uniform(u, n), n, lw_frame_regs(u));
     leave_at(b, lw_build_number(b, 64, lw_frame_number(u, n) * sizeof(lw_op)));
     if (here) LLVMPositionBuilderAtEnd(b->at, here);
     return b->leaves[n];

@@ -106,6 +106,9 @@ void lw_strand_free(lw_strand *s);
 static inline bool lw_strand_is_settled(const lw_strand *s, uint32_t block, uint32_t reg) {
     return lw_set_has(s->settled + (size_t)block * s->u->words, reg);
 }
+static inline bool lw_strand_is_given(const lw_strand *s, uint32_t reg) {
+    return s->given[reg] && s->given[reg] != UINT32_MAX;
+}
 static inline bool lw_strand_is_row(const lw_strand *s, uint32_t reg) {
     return s->u->code->registers[reg].is_const || s->shapes[reg].kind == LW_SHAPE_row;
 }

@@ -310,8 +310,7 @@ static void find_given(lw_strand *s) {
     for (uint32_t n = 0; n < u->count; n++)
         LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) s->given[*at] = s->given[*at] ? UINT32_MAX : n + 1;
     for (uint32_t reg = 0; reg < u->code->virtual_count; reg++)
-        if (s->given[reg] && s->given[reg] != UINT32_MAX && !u->guarded[s->given[reg] - 1])
-            s->only[reg] = s->given[reg];
+        if (lw_strand_is_given(s, reg) && !u->guarded[s->given[reg] - 1]) s->only[reg] = s->given[reg];
     for (uint32_t b = 0; b < u->code->block_count; b++)
         for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
             LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at)
@@ -327,7 +326,7 @@ const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block) {
                 s->room[w] &= set_of(s, s->settled, p)[w] | ~lw_unit_live(u, u->block_at[p])[w];
     }
     for (uint32_t reg = 0; reg < u->code->virtual_count; reg++)
-        if (!s->given[reg] || s->given[reg] == UINT32_MAX) s->room[reg / 64] &= ~(1ull << reg % 64);
+        if (!lw_strand_is_given(s, reg)) lw_set_remove(s->room, reg);
     for (uint32_t n = u->count; n-- > 0;) {
         const lw_op *op = lw_unit_op(u, n);
         LW_EACH_WRITTEN(u->code, op, to)

@@ -242,9 +242,9 @@ LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg);
  * not there, into it. */
 void lw_frame_take(lw_unit *u, uint32_t n);
 void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
-/* What is uniform in front of operation n goes into the frame; the interpreter goes on with an operation of its own. */
-bool lw_frame_gives(const lw_unit *u, uint32_t n); /* there is such a register */
-void lw_frame_settle_all(lw_unit *u, uint32_t n);
+/* Some register is uniform in front of operation n and not in the frame. */
+bool lw_frame_gives(const lw_unit *u, uint32_t n);
+/* The interpreter goes on with an operation of its own. */
 void lw_frame_leave(const lw_unit *u, LLVMValueRef op);
 /* It does this one, and says what comes next. */
 LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n);
