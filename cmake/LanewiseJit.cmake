@@ -79,7 +79,8 @@ endforeach()
 file(GLOB lw_jit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/jit/*.c)
 list(FILTER lw_jit_sources EXCLUDE REGEX "/lanes[.]c$")
 add_library(lanewise_jit MODULE ${lw_jit_sources} ${PROJECT_SOURCE_DIR}/src/middle/row.c ${PROJECT_SOURCE_DIR}/src/middle/live.c
-                                ${PROJECT_SOURCE_DIR}/src/middle/facts.c ${PROJECT_SOURCE_DIR}/src/middle/uniform.c ${PROJECT_SOURCE_DIR}/src/base/lane_id.c
+                                ${PROJECT_SOURCE_DIR}/src/middle/facts.c ${PROJECT_SOURCE_DIR}/src/middle/uniform.c ${PROJECT_SOURCE_DIR}/src/middle/indexed.c
+                                ${PROJECT_SOURCE_DIR}/src/base/lane_id.c
                                 ${PROJECT_SOURCE_DIR}/src/base/text.c ${PROJECT_SOURCE_DIR}/src/base/symbol.c ${PROJECT_SOURCE_DIR}/src/base/hash.c ${PROJECT_SOURCE_DIR}/src/base/arena.c)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/jit/session.c PROPERTIES OBJECT_DEPENDS "${lw_bitcode}")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/jit/rescue.c PROPERTIES COMPILE_OPTIONS -fexceptions) # of others, on their way through it

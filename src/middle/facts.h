@@ -88,6 +88,24 @@ bool lw_is_parameter_at(const lw_program *program, lw_memory_form form, uint64_t
 /* The operation loads one, and from a place that is known. */
 bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op *op, uint64_t *at);
 
+/* ---- indexed.c: addresses by an index -------------------------------------------------------------------------- */
+
+/* What is known of a code by whoever looks for them, who numbers its operations. */
+typedef struct lw_indexed_search {
+    const void *user;
+    const lw_op *(*op)(const void *user, uint32_t n);
+    /* The operation that gives what operation n reads in a register; LW_NO_SLOT: it is not known. */
+    uint32_t (*maker)(const void *user, uint32_t n, uint32_t reg);
+    bool (*is_number)(const void *user, uint32_t reg, uint64_t value);
+    /* What operation n reads in a register will do for the access, too: as the number; as the index. */
+    bool (*is_base)(const void *user, uint32_t n, uint32_t reg);
+    bool (*is_index)(const void *user, uint32_t n, uint32_t reg);
+} lw_indexed_search;
+
+/* Operation n accesses memory, 1 << shift bytes a lane, by such an address in its register `a`: then fills in its
+ * number, its index and the operations that make it, from the last one on. */
+bool lw_find_indexed(const lw_indexed_search *search, uint32_t n, uint32_t shift, lw_indexed_access *to);
+
 /* ---- Sets of registers ----------------------------------------------------------------------------------------- */
 
 /* Each that a set has. */

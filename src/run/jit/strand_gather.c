@@ -30,9 +30,10 @@ bool lw_strand_gathers(const lw_strand *s, const lw_op *op) {
  * all that live there, and joined where these come back. And it may use those that follow from the launch, if nobody
  * ever reads them before they are written: these are the same for ever, and recalled by all entries behind what writes
  * them. The plan has both among what is wanted (lw_strand_indexed). */
-typedef struct lw_indexed {
-    uint32_t base, index;
-} lw_indexed;
+typedef struct lw_indexer {
+    const lw_strand *s;
+    uint32_t access; /* the operation */
+} lw_indexer;
 
 /* The operation that a register has its value in front of operation n from: the last one of its block, or the only one
  * of the function. LW_NO_SLOT: it is not known, or was for some lanes only. */
@@ -61,58 +62,41 @@ static bool is_at_hand(const lw_strand *s, uint32_t n, uint32_t reg) {
     if (u->code->registers[reg].is_const || lw_set_has(lw_unit_live(u, first), reg)) return true;
     for (uint32_t k = first; k < n; k++)
         if (lw_unit_writes(u, k, reg)) return true;
-    return s->given[reg] && s->given[reg] != UINT32_MAX && lw_strand_is_settled(s, block, reg) &&
+    return lw_strand_is_given(s, reg) && lw_strand_is_settled(s, block, reg) &&
            !lw_set_has(lw_unit_live(u, u->block_at[0]), reg);
 }
 
-static bool is_number(const lw_strand *s, uint32_t reg, uint64_t value) {
-    return s->u->code->registers[reg].is_const && s->u->code->registers[reg].value == value;
+static const lw_op *operation(const void *x, uint32_t n) { return lw_unit_op(((const lw_indexer *)x)->s->u, n); }
+
+static uint32_t maker_of(const void *x, uint32_t n, uint32_t reg) {
+    return writer_of(((const lw_indexer *)x)->s, n, reg);
 }
 
-static lw_lane_id lane_at(const lw_strand *s, uint32_t k) {
-    return k == LW_NO_SLOT ? LW_LANE_none : lw_code_lane(lw_unit_op(s->u, k)->code);
+static bool is_number(const void *x, uint32_t reg, uint64_t value) {
+    const lw_register *known = &((const lw_indexer *)x)->s->u->code->registers[reg];
+    return known->is_const && known->value == value;
 }
 
-/* What operation k reads in a register of 64 bits is one of 32, made wider, times 1 << shift. */
-static bool is_scaled(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg, uint32_t shift, uint32_t *index) {
-    k = writer_of(s, k, reg);
-    if (lane_at(s, k) == LW_LANE_shl_b64 && is_number(s, lw_unit_op(s->u, k)->b, shift))
-        shift = 0, k = writer_of(s, k, lw_unit_op(s->u, k)->a);
-    const lw_lane_id lane = lane_at(s, k);
-    const bool is_wider = lane == LW_LANE_zext_b64_b32 || lane == LW_LANE_sext_b64_b32;
-    const bool is_product = lane == LW_LANE_mul_wide_u32 || lane == LW_LANE_mul_wide_s32;
-    if (!(is_wider && !shift) && !(is_product && is_number(s, lw_unit_op(s->u, k)->b, 1ull << shift))) return false;
-    *index = lw_unit_op(s->u, k)->a;
-    return is_kept(s, k, n, *index) && is_at_hand(s, n, *index);
+static bool is_index(const void *user, uint32_t n, uint32_t reg) {
+    const lw_indexer *x = user;
+    return is_kept(x->s, n, x->access, reg) && is_at_hand(x->s, x->access, reg);
 }
 
-static bool is_base(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg) {
-    return lw_strand_is_uniform(s, reg) && is_kept(s, k, n, reg) && is_at_hand(s, n, reg);
+static bool is_base(const void *x, uint32_t n, uint32_t reg) {
+    return lw_strand_is_uniform(((const lw_indexer *)x)->s, reg) && is_index(x, n, reg);
 }
 
-static bool is_sum(const lw_strand *s, uint32_t k, uint32_t n, uint32_t base, uint32_t scaled, uint32_t shift,
-                   lw_indexed *to) {
-    to->base = base;
-    return is_base(s, k, n, base) && is_scaled(s, k, n, scaled, shift, &to->index);
-}
-
-static bool find_indexed(const lw_strand *s, uint32_t n, uint32_t shift, lw_indexed *to) {
-    const uint32_t k = writer_of(s, n, lw_unit_op(s->u, n)->a);
-    const lw_lane_id lane = lane_at(s, k);
-    const lw_op *op = k == LW_NO_SLOT ? NULL : lw_unit_op(s->u, k);
-    if (lane == LW_LANE_add_b64)
-        return is_sum(s, k, n, op->a, op->b, shift, to) || is_sum(s, k, n, op->b, op->a, shift, to);
-    if (lane != LW_LANE_mad_wide_u32 && lane != LW_LANE_mad_wide_s32) return false;
-    to->base = op->c, to->index = op->a;
-    return is_number(s, op->b, 1ull << shift) && is_base(s, k, n, op->c) && is_kept(s, k, n, op->a) &&
-           is_at_hand(s, n, op->a);
+static bool find_indexed(const lw_strand *s, uint32_t n, uint32_t shift, lw_indexed_access *to) {
+    const lw_indexer indexer = {s, n};
+    const lw_indexed_search search = {&indexer, operation, maker_of, is_number, is_base, is_index};
+    return lw_find_indexed(&search, n, shift, to);
 }
 
 bool lw_strand_indexed(const lw_strand *s, uint32_t n, uint32_t *base, uint32_t *index) {
     const lw_op *op = lw_unit_op(s->u, n);
     if (op->code != LW_OP_ld && op->code != LW_OP_st) return false;
     const lw_memory_form form = lw_memory_unpack(op->c);
-    lw_indexed indexed;
+    lw_indexed_access indexed;
     if (!lw_strand_moves(form) || form.address != 2 || op->d == LW_NO_SLOT || op->flags & LW_OP_IMM_A) return false;
     if (lw_strand_is_row(s, op->a) || !find_indexed(s, n, form.size + form.vector, &indexed)) return false;
     *base = indexed.base, *index = indexed.index;
@@ -125,7 +109,7 @@ LLVMValueRef lw_strand_joined(lw_strand *s, uint32_t n, lw_course *course) {
     const lw_op *op = lw_unit_op(s->u, n);
     const lw_memory_form form = lw_memory_unpack(op->c);
     const uint32_t shift = form.size + form.vector;
-    lw_indexed indexed;
+    lw_indexed_access indexed;
     if (!lw_strand_moves(form) || form.address != 2 || op->d == LW_NO_SLOT) return NULL;
     if (!find_indexed(s, n, shift, &indexed) || lw_set_has(s->read, indexed.index)) return NULL;
     LLVMValueRef first =
@@ -294,12 +278,13 @@ static lw_indices reach_of(lw_strand *s, uint32_t n, uint32_t shift, uint32_t ba
 void lw_strand_reach(lw_strand *s, uint32_t n) {
     lw_places places = {.form = lw_memory_unpack(lw_unit_op(s->u, n)->c)};
     const uint32_t shift = places.form.size + places.form.vector;
-    lw_indexed indexed;
+    lw_indexed_access indexed;
     if (lw_strand_gathers(s, lw_unit_op(s->u, n)) && !s->guard && find_indexed(s, n, shift, &indexed))
         reach_of(s, n, shift, indexed.base, &places);
 }
 
-static void find_indices(lw_strand *s, uint32_t n, uint32_t shift, const lw_indexed *indexed, lw_places *places) {
+static void find_indices(lw_strand *s, uint32_t n, uint32_t shift, const lw_indexed_access *indexed,
+                         lw_places *places) {
     const lw_build *b = lw_strand_build(s);
     const lw_indices reach = reach_of(s, n, shift, indexed->base, places);
     places->host = reach.host, places->most = reach.most, places->good = reach.good;
@@ -331,7 +316,7 @@ static LLVMValueRef find_places(lw_strand *s, uint32_t n, lw_places *places) {
     *places = (lw_places){.form = lw_memory_unpack(op->c)};
     const uint32_t shift = places->form.size + places->form.vector;
     LLVMValueRef bad = NULL;
-    lw_indexed indexed;
+    lw_indexed_access indexed;
     if (lw_course_is_aligned(s, op)) find_bytes(s, n, places);
     else if (find_indexed(s, n, shift, &indexed)) find_indices(s, n, shift, &indexed, places);
     else find_distances(s, n, shift, places);

@@ -98,8 +98,8 @@ LW_INLINE const lw_reach *find_by_index(lw_gang *gang, const lw_op *op, lw_memor
     }
     lw_home home = {0};
     const uint64_t base = LW_SLOT(gang, lw_any64, at->base)[reach->first] + op->imm;
-    const int64_t first = number_of(at, LW_SLOT(gang, lw_any32, at->index)[reach->first]);
-    const uint64_t from = base + (in_rows ? reach->offset : (uint64_t)first << shift);
+    const lw_any32 *index = LW_SLOT(gang, lw_any32, at->index);
+    const uint64_t from = base + (in_rows ? reach->offset : (uint64_t)number_of(at, index[reach->first]) << shift);
     if (LW_UNLIKELY(!find_home(gang, op, form, from, bytes, &home) || !home.host)) return NULL;
     reach->read_only = home.read_only;
     if (LW_UNLIKELY(!in_rows)) {

@@ -30,65 +30,34 @@ typedef struct lw_indexer {
 
 static const lw_op *op_of(const lw_indexer *x, uint32_t n) { return &x->l->code->ops[n]; }
 static const lw_vreg *vreg_of(const lw_indexer *x, uint32_t reg) { return &x->l->vregs.at[reg]; }
-static lw_lane_id lane_of(const lw_indexer *x, uint32_t n) {
-    return n == LW_NO_SLOT ? LW_LANE_none : lw_code_lane(op_of(x, n)->code);
-}
 
-static bool is_number(const lw_indexer *x, uint32_t reg, uint64_t value) {
-    return vreg_of(x, reg)->is_const && vreg_of(x, reg)->value == value;
-}
+/* ---- What is looked for (middle/indexed.c): of the block at hand, so far ----------------------------------------- */
 
-/* The operation of the block at hand that gives a register, the only one that does. LW_NO_SLOT: there is none. */
-static uint32_t maker_of(const lw_indexer *x, uint32_t reg) {
+static const lw_op *operation(const void *x, uint32_t n) { return op_of(x, n); }
+
+/* The only one that gives a register. */
+static uint32_t maker_of(const void *user, uint32_t n, uint32_t reg) {
+    const lw_indexer *x = user;
     const uint32_t at = x->written[reg];
+    (void)n; /* nothing else does, so it has not changed since */
     return vreg_of(x, reg)->defs == 1 && at > x->block + 1 && !x->guarded[at - 1] ? at - 1 : LW_NO_SLOT;
 }
 
-static void add_part(lw_indexed_access *to, uint32_t n) { to->parts[to->part_count++] = n; }
-
-/* An index, as operation n reads it. */
-static bool take_index(const lw_indexer *x, uint32_t n, bool is_signed, lw_indexed_access *to) {
-    to->index = op_of(x, n)->a;
-    to->is_signed = is_signed;
-    return !vreg_of(x, to->index)->is_const && x->written[to->index] <= n;
+static bool is_number(const void *x, uint32_t reg, uint64_t value) {
+    return vreg_of(x, reg)->is_const && vreg_of(x, reg)->value == value;
 }
 
-/* A register of 64 bits is an index of 32, made wider, times 1 << shift. */
-static bool is_scaled(const lw_indexer *x, uint32_t reg, uint32_t shift, lw_indexed_access *to) {
-    uint32_t n = maker_of(x, reg);
-    lw_lane_id lane = lane_of(x, n);
-    if (lane == LW_LANE_shl_b64 && is_number(x, op_of(x, n)->b, shift)) {
-        add_part(to, n);
-        n = maker_of(x, op_of(x, n)->a), lane = lane_of(x, n), shift = 0;
-    }
-    const bool is_wider = lane == LW_LANE_zext_b64_b32 || lane == LW_LANE_sext_b64_b32;
-    const bool is_product = lane == LW_LANE_mul_wide_u32 || lane == LW_LANE_mul_wide_s32;
-    if (!(is_wider && !shift) && !(is_product && is_number(x, op_of(x, n)->b, 1ull << shift))) return false;
-    add_part(to, n);
-    return take_index(x, n, lane == LW_LANE_sext_b64_b32 || lane == LW_LANE_mul_wide_s32, to);
+static bool is_base(const void *x, uint32_t n, uint32_t reg) {
+    (void)n; /* it is the same wherever one has it */
+    return vreg_of(x, reg)->alike;
 }
 
-static bool is_sum(const lw_indexer *x, uint32_t base, uint32_t scaled, uint32_t sum, uint32_t shift,
-                   lw_indexed_access *to) {
-    if (!vreg_of(x, base)->alike) return false;
-    to->part_count = 0, to->base = base;
-    add_part(to, sum);
-    return is_scaled(x, scaled, shift, to);
+static bool is_index(const void *user, uint32_t n, uint32_t reg) {
+    const lw_indexer *x = user;
+    return !vreg_of(x, reg)->is_const && x->written[reg] <= n;
 }
 
-static bool find_parts(const lw_indexer *x, uint32_t address, uint32_t shift, lw_indexed_access *to) {
-    const uint32_t n = maker_of(x, address);
-    const lw_lane_id lane = lane_of(x, n);
-    if (lane == LW_LANE_add_b64) {
-        const lw_op *sum = op_of(x, n);
-        return is_sum(x, sum->a, sum->b, n, shift, to) || is_sum(x, sum->b, sum->a, n, shift, to);
-    }
-    if (lane != LW_LANE_mad_wide_u32 && lane != LW_LANE_mad_wide_s32) return false;
-    to->part_count = 0, to->base = op_of(x, n)->c;
-    add_part(to, n);
-    return vreg_of(x, to->base)->alike && is_number(x, op_of(x, n)->b, 1ull << shift) &&
-           take_index(x, n, lane == LW_LANE_mad_wide_s32, to);
-}
+/* ---- Accesses ---------------------------------------------------------------------------------------------------- */
 
 static bool can_be_indexed(const lw_op *op, lw_memory_form form) {
     const bool is_moved = op->code == LW_OP_ld || op->code == LW_OP_st;
@@ -101,7 +70,8 @@ static void find_access(lw_indexer *x, uint32_t n) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     lw_found found = {.access = {.op = n}, .block = x->block};
     if (!can_be_indexed(op, form) || vreg_of(x, op->a)->is_const || vreg_of(x, op->a)->steady) return;
-    if (!find_parts(x, op->a, form.size + form.vector, &found.access)) return;
+    const lw_indexed_search search = {x, operation, maker_of, is_number, is_base, is_index};
+    if (!lw_find_indexed(&search, n, form.size + form.vector, &found.access)) return;
     found.access.leads = !x->guarded[n];
     found.index_written = x->written[found.access.index];
     x->taken[op->a]++;
