@@ -101,15 +101,15 @@ static bool begin_sure(const lw_strand *s, uint32_t n, lw_sure *sure) {
 
 /* ---- The check --------------------------------------------------------------------------------------------------- */
 
-/* The number of the first lane that executes, and of the last one, in bytes. */
-static void find_ends(const lw_strand *s, uint32_t bytes, LLVMValueRef *first, LLVMValueRef *last) {
+/* How far from lane 0 the first lane goes that executes, and the last one: so many bytes a lane. */
+static void find_ends(const lw_strand *s, int64_t step, LLVMValueRef *first, LLVMValueRef *last) {
     const lw_build *b = lw_strand_build(s);
     static const char *const names[] = {"llvm.cttz", "llvm.ctlz"};
     LLVMValueRef zeros[2];
     for (int k = 0; k < 2; k++) zeros[k] = LLVMBuildZExt(b->at, lw_build_bits(b, names[k], s->now), b->i64, "");
-    *first = LLVMBuildMul(b->at, zeros[0], lw_course_number(s, bytes), "");
+    *first = LLVMBuildMul(b->at, zeros[0], lw_course_number(s, (uint64_t)step), "");
     LLVMValueRef before = LLVMBuildSub(b->at, lw_course_number(s, LW_WARP_LANES - 1), zeros[1], "");
-    *last = LLVMBuildMul(b->at, before, lw_course_number(s, bytes), "");
+    *last = LLVMBuildMul(b->at, before, lw_course_number(s, (uint64_t)step), "");
 }
 
 typedef struct lw_home_ir {
@@ -222,14 +222,16 @@ static LLVMValueRef check_runs(lw_strand *s, lw_course *course, const lw_home_ir
     return low;
 }
 
-static LLVMValueRef check_joined(lw_strand *s, lw_course *course, const lw_home_ir *home) {
+/* The lanes that execute are, and what lies between them. */
+static LLVMValueRef check_executing(lw_strand *s, lw_course *course, const lw_home_ir *home) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef first, last;
-    find_ends(s, lw_course_each(course), &first, &last);
-    LLVMValueRef span = LLVMBuildSub(b->at, last, first, "");
+    const int64_t step = course->shape.step[0];
+    LLVMValueRef low, high;
+    find_ends(s, step, step > 0 ? &low : &high, step > 0 ? &high : &low);
+    LLVMValueRef span = LLVMBuildSub(b->at, high, low, "");
     span = LLVMBuildAdd(b->at, span, lw_course_number(s, (uint64_t)(course->to - course->from)), "");
-    first = LLVMBuildAdd(b->at, first, lw_course_number(s, (uint64_t)course->from), "");
-    demand_range(s, course, home, LLVMBuildAdd(b->at, course->at[0], first, ""), span);
+    low = LLVMBuildAdd(b->at, low, lw_course_number(s, (uint64_t)course->from), "");
+    demand_range(s, course, home, LLVMBuildAdd(b->at, course->at[0], low, ""), span);
     return course->at[0];
 }
 
@@ -242,8 +244,8 @@ static void demand_aligned(lw_strand *s, lw_course *course, LLVMValueRef low) {
 
 static void check(lw_strand *s, lw_course *course, const lw_home_ir *home) {
     set_host(s, course, home);
-    demand_aligned(s, course,
-                   lw_course_goes_by_mask(course) ? check_joined(s, course, home) : check_runs(s, course, home));
+    const bool by_mask = lw_course_goes_by_mask(s, course);
+    demand_aligned(s, course, by_mask ? check_executing(s, course, home) : check_runs(s, course, home));
 }
 
 /* Lanes that do not execute may go anywhere: they go where the home begins. */
@@ -333,7 +335,7 @@ static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
     const lw_op *op = lw_unit_op(s->u, n);
     lw_course course;
     if (!lw_course_find(s, op, &course)) return false;
-    if (lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course)) return false;
+    if (lw_course_is_joined(&course) && !lw_course_goes_by_mask(s, &course)) return false;
     course.from = sure->from - offset_of(op, course.form), course.to = sure->to - offset_of(op, course.form);
     const lw_home_ir home = find_home(s, op, &course, false);
     check(s, &course, &home);

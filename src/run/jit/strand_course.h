@@ -23,10 +23,6 @@ static inline LLVMValueRef lw_course_number(const lw_strand *s, uint64_t value) 
 }
 static inline uint32_t lw_course_each(const lw_course *course) { return course->bytes * course->count; }
 static inline bool lw_course_is_joined(const lw_course *course) { return course->together == LW_WARP_BITS; }
-/* Where lanes that do not execute go is no matter, if they are neighbours of those that do, in their order. */
-static inline bool lw_course_goes_by_mask(const lw_course *course) {
-    return lw_course_is_joined(course) && !course->turned && course->bytes >= 4 && course->count == 1;
-}
 /* An element each, at known distances: gathers and scatters from one place on, where the level has them. */
 static inline bool lw_course_is_spread(const lw_strand *s, const lw_course *course) {
     int64_t least, most;
@@ -34,10 +30,25 @@ static inline bool lw_course_is_spread(const lw_strand *s, const lw_course *cour
     return s->u->level->mask_registers && course->count == 1 && course->bytes >= 4 && course->together <= 1 &&
            1u << course->shape.run >= lw_strand_build(s)->chunk && most - least <= INT32_MAX;
 }
-/* Some of the lanes are stored by masked vectors, of rows that are long enough: not all levels have those of small
- * elements. */
+/* From lane to lane it is equally far: the first and the last that execute say how far they all go. */
+static inline bool lw_course_is_even(const lw_course *course) {
+    const int64_t step = course->shape.step[0];
+    for (uint32_t k = 0; k < course->shape.run; k++)
+        if (!step || course->shape.step[k] != step * (1 << k)) return false;
+    return course->shape.run == LW_WARP_BITS;
+}
+/* Not all levels have masked vectors of small elements. */
+static inline bool lw_course_has_masked(const lw_strand *s, const lw_course *course) {
+    return course->bytes >= 4 || s->u->level->mask_registers;
+}
+/* Where lanes that do not execute go is no matter: nothing is read there. */
+static inline bool lw_course_goes_by_mask(const lw_strand *s, const lw_course *course) {
+    if (!lw_course_is_even(course)) return false;
+    return lw_course_is_joined(course) ? lw_course_has_masked(s, course) : lw_course_is_spread(s, course);
+}
+/* Some of the lanes are stored by masked vectors, of rows that are long enough. */
 static inline bool lw_course_stores_by_mask(const lw_strand *s, const lw_course *course) {
-    const bool is_long = course->together >= LW_RUN_LEAST && (course->bytes >= 4 || s->u->level->mask_registers);
+    const bool is_long = course->together >= LW_RUN_LEAST && lw_course_has_masked(s, course);
     return is_long || lw_course_is_spread(s, course);
 }
 static inline LLVMValueRef lw_course_also(const lw_strand *s, const lw_course *course, LLVMValueRef good) {

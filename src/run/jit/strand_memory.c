@@ -87,6 +87,28 @@ static LLVMValueRef join_pieces(const lw_strand *s, LLVMValueRef *pieces, uint32
     return pieces[0];
 }
 
+/* Conditions of a chunk's lanes, for each of their elements. */
+static LLVMValueRef on_elements(lw_strand *s, const lw_course *course, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef on = lw_strand_on(s, chunk), order[LW_GANG_LANES * LW_VECTOR_MOST];
+    const uint32_t elements = b->chunk * course->count;
+    if (course->count == 1) return on;
+    for (uint32_t i = 0; i < elements; i++) order[i] = lw_build_number(b, 32, i / course->count);
+    return LLVMBuildShuffleVector(b->at, on, LLVMGetPoison(LLVMTypeOf(on)), LLVMConstVector(order, elements), "");
+}
+
+/* From the order of the lanes to that in memory: elements of a chunk, or their conditions. */
+static LLVMValueRef turned_round(const lw_strand *s, const lw_course *course, LLVMValueRef elements) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t turned = piece_turned(s, course), count = course->count;
+    LLVMValueRef order[LW_GANG_LANES * LW_VECTOR_MOST];
+    if (!turned) return elements;
+    for (uint32_t i = 0; i < b->chunk * count; i++)
+        order[i] = lw_build_number(b, 32, (i / count ^ turned) * count + i % count);
+    return LLVMBuildShuffleVector(b->at, elements, LLVMGetPoison(LLVMTypeOf(elements)),
+                                  LLVMConstVector(order, b->chunk * count), "");
+}
+
 /* Where the lanes of a chunk go that are spread. */
 static LLVMValueRef spread_places(const lw_strand *s, const lw_course *course, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
@@ -111,27 +133,31 @@ static LLVMValueRef load_spread(lw_strand *s, const lw_course *course, uint32_t 
     return lw_build_masked(b, "llvm.masked.gather", type, places, arguments, 4, LW_ALIAS_memory);
 }
 
-/* All elements of a chunk, as they lie in memory; of lanes that are spread, in their order. */
-static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t chunk, bool by_mask) {
+static LLVMValueRef load_masked(lw_strand *s, const lw_course *course, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMTypeRef type = piece_type(s, course, b->chunk * course->count);
+    LLVMValueRef place = place_of_piece(s, course, type, chunk * b->chunk);
+    LLVMValueRef on = turned_round(s, course, on_elements(s, course, chunk));
+    LLVMValueRef arguments[] = {place, lw_build_number(b, 32, course->bytes), on, LLVMConstNull(type)};
+    return lw_build_masked(b, "llvm.masked.load", type, place, arguments, 4, LW_ALIAS_memory);
+}
+
+/* All elements of a chunk, as they lie in memory; of lanes that are spread, in their order. By mask wherever that can
+ * be: it costs a load next to nothing. */
+static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
     const uint32_t lanes = piece_lanes(s, course), count = b->chunk / lanes, elements = lanes * course->count;
     LLVMValueRef pieces[LW_GANG_LANES];
-    if (by_mask) {
-        LLVMTypeRef type = LLVMVectorType(lw_build_int(b, 8 * course->bytes), b->chunk);
-        LLVMValueRef place = place_of_lane(s, course, type, chunk * b->chunk), on = lw_strand_on(s, chunk);
-        return lw_build_masked(b, "llvm.masked.load", type, place,
-                               (LLVMValueRef[]){place, lw_build_number(b, 32, course->bytes), on, LLVMConstNull(type)},
-                               4, LW_ALIAS_memory);
-    }
     if (lw_course_is_spread(s, course)) return load_spread(s, course, chunk);
+    if (lw_course_goes_by_mask(s, course)) return load_masked(s, course, chunk);
     for (uint32_t k = 0; k < count; k++) pieces[k] = load_piece(s, course, chunk * b->chunk + k * lanes, elements);
     return join_pieces(s, pieces, count, elements);
 }
 
-static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint32_t chunk, bool by_mask) {
+static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
-    LLVMValueRef all = load_chunk(s, course, chunk, by_mask), order[LW_GANG_LANES];
+    LLVMValueRef all = load_chunk(s, course, chunk), order[LW_GANG_LANES];
     const uint32_t turned = lw_course_is_spread(s, course) ? 0 : piece_turned(s, course);
     for (uint32_t k = 0; k < course->count; k++) {
         LLVMValueRef value = all;
@@ -143,9 +169,8 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
     }
 }
 
-/* By mask wherever that can be: it costs a load next to nothing. */
 static void load_row(lw_strand *s, uint32_t n, const lw_course *course) {
-    for (uint32_t c = 0; c < s->chunks; c++) load_chunks(s, n, course, c, lw_course_goes_by_mask(course));
+    for (uint32_t c = 0; c < s->chunks; c++) load_chunks(s, n, course, c);
 }
 
 static LLVMValueRef narrowed(const lw_strand *s, const lw_course *course, LLVMValueRef value, LLVMTypeRef type) {
@@ -338,28 +363,6 @@ static LLVMValueRef part_of(const lw_build *b, LLVMValueRef vector, uint32_t fir
     for (uint32_t i = 0; i < elements; i++) order[i] = lw_build_number(b, 32, first + i);
     return LLVMBuildShuffleVector(b->at, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(order, elements),
                                   "");
-}
-
-/* Conditions of a chunk's lanes, for each of their elements. */
-static LLVMValueRef on_elements(lw_strand *s, const lw_course *course, uint32_t chunk) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef on = lw_strand_on(s, chunk), order[LW_GANG_LANES * LW_VECTOR_MOST];
-    const uint32_t elements = b->chunk * course->count;
-    if (course->count == 1) return on;
-    for (uint32_t i = 0; i < elements; i++) order[i] = lw_build_number(b, 32, i / course->count);
-    return LLVMBuildShuffleVector(b->at, on, LLVMGetPoison(LLVMTypeOf(on)), LLVMConstVector(order, elements), "");
-}
-
-/* From the order of the lanes to that in memory: elements of a chunk, or their conditions. */
-static LLVMValueRef turned_round(const lw_strand *s, const lw_course *course, LLVMValueRef elements) {
-    const lw_build *b = lw_strand_build(s);
-    const uint32_t turned = piece_turned(s, course), count = course->count;
-    LLVMValueRef order[LW_GANG_LANES * LW_VECTOR_MOST];
-    if (!turned) return elements;
-    for (uint32_t i = 0; i < b->chunk * count; i++)
-        order[i] = lw_build_number(b, 32, (i / count ^ turned) * count + i % count);
-    return LLVMBuildShuffleVector(b->at, elements, LLVMGetPoison(LLVMTypeOf(elements)),
-                                  LLVMConstVector(order, b->chunk * count), "");
 }
 
 /* on: NULL: all. */
