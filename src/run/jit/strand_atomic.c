@@ -85,6 +85,10 @@ static LLVMValueRef apply(const lw_build *b, const lw_op *op, LLVMValueRef old, 
 #undef CHOICE
 }
 
+static bool goes_to_one(const lw_strand *s, const lw_op *op) {
+    return !lw_memory_unpack(op->c).address || lw_strand_is_uniform(s, op->a);
+}
+
 /* Something has happened that others can see. */
 static void note_progress(const lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
@@ -125,9 +129,70 @@ static void put_results(lw_strand *s, uint32_t n, const lw_lists *lists) {
     }
 }
 
+/* ---- Lanes that change one place together -------------------------------------------------------------------------
+ */
+
+typedef struct lw_run {
+    LLVMBasicBlockRef begins, lane, ends, done;
+    LLVMValueRef left, place, way, first; /* lanes when it begins; where it goes; what is there */
+} lw_run;
+
+static LLVMValueRef lane_of(const lw_build *b, LLVMValueRef left) { /* of none any */
+    LLVMValueRef lane = LLVMBuildAnd(b->at, lw_build_bits(b, "llvm.cttz", left), lw_build_number(b, 32, 31), "");
+    return LLVMBuildZExt(b->at, lane, b->i64, "");
+}
+
+/* What its lanes make of it, one behind the other, up to one that goes elsewhere. Returns those from there on. */
+static LLVMValueRef run_lanes(lw_strand *s, const lw_op *op, const lw_lists *lists, const lw_run *run,
+                              LLVMValueRef away, LLVMValueRef *value) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at);
+    LLVMBuildBr(b->at, run->lane);
+    LLVMPositionBuilderAtEnd(b->at, run->lane);
+    LLVMValueRef left = LLVMBuildPhi(b->at, b->i32, ""), so_far = LLVMBuildPhi(b->at, lists->type, "");
+    *value = change(b, op, lists, lane_of(b, left), so_far);
+    LLVMValueRef rest = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, lw_build_number(b, 32, 1), ""), "");
+    LLVMValueRef more = lw_build_is(b, LLVMIntNE, rest, lw_build_number(b, 32, 0));
+    if (away) {
+        LLVMValueRef next = lw_turn_element(b, b->i64, away, lane_of(b, rest));
+        more = LLVMBuildAnd(b->at, more, lw_build_is(b, LLVMIntEQ, next, run->way), "");
+    }
+    LLVMBasicBlockRef from[] = {before, LLVMGetInsertBlock(b->at)};
+    LLVMAddIncoming(left, (LLVMValueRef[]){run->left, rest}, from, 2);
+    LLVMAddIncoming(so_far, (LLVMValueRef[]){run->first, *value}, from, 2);
+    LLVMBuildCondBr(b->at, more, run->lane, run->ends);
+    LLVMPositionBuilderAtEnd(b->at, run->ends);
+    return rest;
+}
+
 /* ---- Shared memory ----------------------------------------------------------------------------------------------- */
 
-static void change_shared(lw_strand *s, uint32_t n) {
+/* All lanes go to one place, which is read once and written once. */
+static void change_one(lw_strand *s, uint32_t n) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    const uint32_t bytes = 1u << lw_memory_unpack(op->c).size;
+    lw_run run = {.left = s->now};
+    lw_redux_kind kind;
+    const lw_fork fork = lw_strand_fork(s, lw_turn_find_one(s, n, bytes, &run.place));
+    LLVMValueRef value;
+    run.first = lw_build_load(b, lw_build_int(b, 8 * bytes), run.place, 0, bytes, LW_ALIAS_memory);
+    if (joins(s->u, op, &kind)) {
+        value = apply(b, op, run.first, lw_strand_reduce(s, kind, op->b, s->now), NULL);
+        lw_build_store(b, value, run.place, 0, bytes, LW_ALIAS_memory);
+    } else {
+        const lw_lists lists = make_lists(s, op);
+        run.lane = lw_build_block(b, "lane"), run.ends = lw_build_block(b, "ends");
+        run_lanes(s, op, &lists, &run, NULL, &value);
+        lw_build_store(b, value, run.place, 0, bytes, LW_ALIAS_memory);
+        put_results(s, n, &lists);
+    }
+    note_progress(s);
+    lw_strand_or_step(s, n, &fork);
+}
+
+/* Each goes its own way, one behind the other. */
+static void change_each(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     lw_turn turn = {.bytes = 1u << lw_memory_unpack(op->c).size};
@@ -165,40 +230,6 @@ static LLVMValueRef load_relaxed(const lw_build *b, LLVMTypeRef type, LLVMValueR
     LLVMSetOrdering(value, LLVMAtomicOrderingMonotonic);
     LLVMSetAlignment(value, bytes);
     return value;
-}
-
-/* Lanes that change one place together. */
-typedef struct lw_run {
-    LLVMBasicBlockRef begins, lane, ends, done;
-    LLVMValueRef left, place, way, first; /* lanes when it begins; where it goes; what is there */
-} lw_run;
-
-static LLVMValueRef lane_of(const lw_build *b, LLVMValueRef left) { /* of none any */
-    LLVMValueRef lane = LLVMBuildAnd(b->at, lw_build_bits(b, "llvm.cttz", left), lw_build_number(b, 32, 31), "");
-    return LLVMBuildZExt(b->at, lane, b->i64, "");
-}
-
-/* What its lanes make of it, one behind the other, up to one that goes elsewhere. Returns those from there on. */
-static LLVMValueRef run_lanes(lw_strand *s, const lw_op *op, const lw_lists *lists, const lw_run *run,
-                              LLVMValueRef away, LLVMValueRef *value) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at);
-    LLVMBuildBr(b->at, run->lane);
-    LLVMPositionBuilderAtEnd(b->at, run->lane);
-    LLVMValueRef left = LLVMBuildPhi(b->at, b->i32, ""), so_far = LLVMBuildPhi(b->at, lists->type, "");
-    *value = change(b, op, lists, lane_of(b, left), so_far);
-    LLVMValueRef rest = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, lw_build_number(b, 32, 1), ""), "");
-    LLVMValueRef more = lw_build_is(b, LLVMIntNE, rest, lw_build_number(b, 32, 0));
-    if (away) {
-        LLVMValueRef next = lw_turn_element(b, b->i64, away, lane_of(b, rest));
-        more = LLVMBuildAnd(b->at, more, lw_build_is(b, LLVMIntEQ, next, run->way), "");
-    }
-    LLVMBasicBlockRef from[] = {before, LLVMGetInsertBlock(b->at)};
-    LLVMAddIncoming(left, (LLVMValueRef[]){run->left, rest}, from, 2);
-    LLVMAddIncoming(so_far, (LLVMValueRef[]){run->first, *value}, from, 2);
-    LLVMBuildCondBr(b->at, more, run->lane, run->ends);
-    LLVMPositionBuilderAtEnd(b->at, run->ends);
-    return rest;
 }
 
 /* What the lanes made of the place becomes what is there. Where somebody else was faster they go again: by a branch, so
@@ -293,7 +324,7 @@ static void change_runs(lw_strand *s, const lw_op *op, const lw_lists *lists, co
 static void change_device(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
-    const bool is_one = !lw_memory_unpack(op->c).address || lw_strand_is_uniform(s, op->a);
+    const bool is_one = goes_to_one(s, op);
     lw_turn turn = {.bytes = 1u << lw_memory_unpack(op->c).size};
     lw_redux_kind kind;
     LLVMValueRef place = NULL;
@@ -310,6 +341,8 @@ static void change_device(lw_strand *s, uint32_t n) {
 }
 
 void lw_strand_atomic(lw_strand *s, uint32_t n) {
-    if (lw_memory_unpack(lw_unit_op(s->u, n)->c).window == LW_WINDOW_shared) change_shared(s, n);
-    else change_device(s, n);
+    const lw_op *op = lw_unit_op(s->u, n);
+    if (lw_memory_unpack(op->c).window != LW_WINDOW_shared) change_device(s, n);
+    else if (goes_to_one(s, op)) change_one(s, n);
+    else change_each(s, n);
 }
