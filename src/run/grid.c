@@ -13,6 +13,7 @@
 
 enum {
     LW_ROUNDS = 64,            /* rounds of turns before a cluster is set aside */
+    LW_STRAIGHT = 64,          /* barriers that a CTA passes before its worker looks up */
     LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
     LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
                                   one that has not begun */
@@ -47,6 +48,7 @@ static void forget_program(lw_cta *cta) {
     end_gangs(cta);
     unmap_local(cta);
     cta->kept_for = 0;
+    cta->grid = NULL;
 }
 
 static void cta_free(lw_cta *cta) {
@@ -139,17 +141,27 @@ static void place_cta(lw_cta *cta, const lw_grid *grid) {
     cta->number = ((uint64_t)cta->index[2] * grid->shape[1] + cta->index[1]) * grid->shape[0] + cta->index[0];
 }
 
-static bool cta_begin(lw_cta *cta, lw_grid *grid) {
-    cta->grid = grid;
-    place_cta(cta, grid);
-    cta->threads = cta->live = grid->block[0] * grid->block[1] * grid->block[2];
+/* What all CTAs of a launch have in common. */
+static bool cta_prepare(lw_cta *cta, lw_grid *grid) {
+    cta->threads = grid->block[0] * grid->block[1] * grid->block[2];
     cta->gang_count = (cta->threads + grid->gang_lanes - 1) / grid->gang_lanes;
     cta->shared_bytes = grid->shared_bytes;
-    cta->trap.kind = LW_TRAP_none;
-    cta->barriers_in_use = 0;
     if (!make_gangs(cta, cta->gang_count) || !make_shared(cta, cta->shared_bytes) || !make_local(cta, grid))
         return false;
     number_threads(cta, grid);
+    cta->grid = grid;
+    return true;
+}
+
+static bool cta_begin(lw_cta *cta, lw_grid *grid) {
+    if (cta->grid != grid && !cta_prepare(cta, grid)) return false;
+    place_cta(cta, grid);
+    cta->live = cta->threads;
+    cta->trap.kind = LW_TRAP_none;
+    cta->barriers_in_use = 0;
+    cta->turn = cta->straight = 0;
+    cta->stands = false;
+    cta->handed = NULL;
     /* CUDA leaves it undefined; zeros make what reads it repeatable. The same holds for local memory: frames begin with
      * zeros there. */
     if (cta->shared_bytes) memset(cta->shared, 0, cta->shared_bytes);
@@ -186,18 +198,29 @@ static void put_cluster(lw_seat *seat, lw_cluster *cluster) {
     for (uint32_t rank = cluster->count; rank-- > 0;) put_cta(seat, cluster->ctas[rank]);
 }
 
+/* The one that clusters which begin now run. */
+static const lw_program *newest_program(const lw_grid *grid) {
+    return grid->tier ? lw_tier_program(grid->tier) : grid->program;
+}
+
+static void place_cluster(lw_cluster *cluster, const lw_grid *grid, uint64_t number) {
+    cluster->number = number;
+    cluster->live = cluster->arrived = cluster->idle = cluster->polls = cluster->rounds = 0;
+    if (!grid->has_clusters) locate(cluster->index, number, grid->shape[0], grid->shape[1]);
+    else locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
+}
+
 /* Takes the CTAs of a cluster, all for one code of the program. NULL: no memory. */
 static lw_cluster *take_cluster(lw_seat *seat, const lw_grid *grid, uint64_t number) {
     const uint32_t count = grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
-    const lw_program *program = grid->tier ? lw_tier_program(grid->tier) : grid->program;
+    const lw_program *program = newest_program(grid);
     lw_cta *first = take_cta(seat, program);
     lw_cluster *cluster = first ? &first->own_cluster : NULL;
     if (!cluster) return NULL;
-    cluster->number = number;
-    cluster->count = cluster->live = cluster->arrived = cluster->idle = cluster->polls = 0;
-    if (!grid->has_clusters) locate(cluster->index, number, grid->shape[0], grid->shape[1]);
-    else locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
+    cluster->count = 0;
+    place_cluster(cluster, grid, number);
     for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat, program) : NULL) {
+        cta->seat = seat;
         cta->cluster = cluster;
         cta->rank = cluster->count;
         cluster->ctas[cluster->count++] = cta;
@@ -289,7 +312,8 @@ static void count_done(lw_seat *seat, const lw_cluster *cluster) {
     if (first->program != first->grid->program) seat->compiled_ctas += cluster->count;
 }
 
-static void count_gang(lw_seat *seat, lw_gang *gang) {
+static void end_turn(lw_seat *seat, lw_gang *gang) {
+    lw_gang_hand_notes(gang);
     seat->warp_instructions += gang->warp_instructions;
     seat->lane_instructions += gang->lane_instructions;
     gang->warp_instructions = gang->lane_instructions = 0;
@@ -360,21 +384,26 @@ static bool look_up(lw_seat *seat, const lw_cta *cta) {
     return true;
 }
 
+static void end_turns(lw_seat *seat, lw_cta *cta) {
+    for (uint32_t g = 0; g < cta->gang_count; g++) end_turn(seat, &cta->gangs[g]);
+}
+
 /* One turn for every gang that can run. */
 static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
-    bool stands = false;
-    for (uint32_t g = 0; g < cta->gang_count; g++) {
-        lw_gang *gang = &cta->gangs[g];
+    cta->stands = false;
+    for (cta->turn = cta->straight = 0; cta->turn < cta->gang_count;) {
+        lw_gang *gang = &cta->gangs[cta->turn++];
         if (LW_UNLIKELY(gang->timed) && !lw_gang_wake(gang)) return false;
         if (gang->state != LW_GANG_ready) continue;
         *ran = true;
         lw_gang_run(gang);
-        count_gang(seat, gang);
-        if (LW_UNLIKELY(gang->state == LW_GANG_trapped)) return false;
-        stands |= gang->stands;
+        if (LW_UNLIKELY(cta->trap.kind)) {
+            end_turns(seat, cta);
+            return false;
+        }
         if (gang->state == LW_GANG_ready && !gang->stands && !look_up(seat, cta)) return false;
     }
-    return !stands || !lw_cta_pass_barrier(cta) || look_up(seat, cta);
+    return !cta->stands || !lw_cta_pass_barrier(cta) || look_up(seat, cta);
 }
 
 static bool run_round(lw_seat *seat, const lw_cluster *cluster, bool *ran) {
@@ -393,7 +422,7 @@ static const lw_cta *find_trapped(const lw_cluster *cluster) {
 
 lw_cluster_end lw_cluster_run(lw_seat *seat, lw_cluster *cluster) {
     lw_grid *grid = cluster->ctas[0]->grid;
-    for (uint32_t round = 0; round < LW_ROUNDS; round++) {
+    for (cluster->rounds = 0; cluster->rounds < LW_ROUNDS; cluster->rounds++) {
         bool ran, may_go_on = run_round(seat, cluster, &ran);
         if (may_go_on && cluster->live == 0) return LW_CLUSTER_DONE;
         if (may_go_on && !ran && !unstick(cluster)) lw_trap_deadlock(cluster);
@@ -454,6 +483,65 @@ static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid) {
     return NULL;
 }
 
+/* ---- From turn to turn, as long as nobody has to look ------------------------------------------------------ */
+
+/* Nothing that a worker does between turns is due. */
+static bool may_go_on(const lw_seat *seat, const lw_grid *grid) {
+    if (seat->progress || grid->step_limit || grid->deadline > 0) return false;
+    return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !lw_grid_is_late(grid);
+}
+
+/* The CTA, alone in its cluster, has ended: it is the next one now. */
+static bool begin_another(lw_seat *seat, lw_cta *cta) {
+    lw_grid *grid = cta->grid;
+    uint64_t number;
+    if (!seat->may_begin || cta->program != newest_program(grid)) return false;
+    if (grid->tier && (seat->metered || lw_tier_measures(grid->tier))) return false;
+    if (!claim(seat, grid, &number)) return false;
+    count_done(seat, cta->cluster);
+    seat->in_vain = 0;
+    if (seat->warp_instructions >= LW_FLUSH) flush_counts(seat, grid);
+    place_cluster(cta->cluster, grid, number);
+    if (cluster_begin(cta->cluster, grid)) return true;
+    cta->trap = (lw_trap_record){.kind = LW_TRAP_memory, .code = grid->program->entry};
+    return false;
+}
+
+/* All gangs have had their turn: they go on behind the barrier where they stand, or are those of another CTA. */
+static bool begin_round(lw_seat *seat, lw_cta *cta) {
+    const bool passes = cta->stands && cta->straight < LW_STRAIGHT && lw_cta_pass_barrier(cta);
+    if (!passes && (cta->live || !begin_another(seat, cta))) return false;
+    if (passes) cta->straight++;
+    cta->turn = 0;
+    return true;
+}
+
+lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op) {
+    lw_cta *cta = gang->cta;
+    lw_seat *seat = cta->seat;
+    end_turn(seat, gang);
+    if (LW_UNLIKELY(cta->handed)) {
+        lw_gang *next = cta->handed;
+        cta->handed = NULL;
+        *op = lw_gang_begin_turn(next);
+        return next;
+    }
+    if (cta->cluster->count > 1 || LW_UNLIKELY(cta->trap.kind) || !may_go_on(seat, cta->grid)) return NULL;
+    do
+        while (cta->turn < cta->gang_count) {
+            lw_gang *next = &cta->gangs[cta->turn];
+            if (LW_UNLIKELY(next->timed)) return NULL;
+            cta->turn++;
+            if (next->state != LW_GANG_ready) continue;
+            *op = lw_gang_begin_turn(next);
+            return next;
+        }
+    while (begin_round(seat, cta));
+    return NULL;
+}
+
+/* ---- A worker's part of a launch, all of it ---------------------------------------------------------------- */
+
 typedef struct lw_queue { /* clusters that were set aside, by their first CTAs, first to come back first */
     lw_cta *first, **last;
     uint32_t count;
@@ -484,20 +572,22 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     const uint32_t each = grid->has_clusters ? (uint32_t)(grid->cta_count / grid->cluster_count) : 1,
                    many = LW_RESIDENT / each;
     uint32_t most = grid->cooperative ? UINT32_MAX : ordered ? 1 : many > 2 ? many : 2;
-    uint64_t in_vain = 0; /* clusters set aside since the last one ended */
+    seat->in_vain = 0;
     for (;;) {
         lw_cluster *cluster = aside.count < most ? begin_next(seat, grid) : NULL;
         if (!cluster && (cluster = bring_back(&aside))) sched_yield(); /* whom it waits for may need this core */
         if (!cluster) break;
         if (grid->tier) meter(seat, grid, cluster->ctas[0]->program);
+        seat->may_begin = aside.count < most;
         lw_cluster_end end = lw_cluster_run(seat, cluster);
         if (end == LW_CLUSTER_SPENT) {
             set_aside(&aside, cluster);
             lw_seat_progress(seat, grid);
-            if (!ordered && ++in_vain / LW_RESIDENT_PATIENCE >= most && most < UINT32_MAX / 2) most *= 2, in_vain = 0;
+            if (!ordered && ++seat->in_vain / LW_RESIDENT_PATIENCE >= most && most < UINT32_MAX / 2)
+                most *= 2, seat->in_vain = 0;
             continue;
         }
-        in_vain = 0;
+        seat->in_vain = 0;
         if (end == LW_CLUSTER_DONE) count_done(seat, cluster);
         put_cluster(seat, cluster);
         lw_seat_progress(seat, grid);

@@ -16,6 +16,8 @@ typedef struct lw_seat {
     const lw_program *metered; /* of a trial: whose work these counts are, since … */
     double since;              /* … this CPU time of the thread; NULL: nobody's */
     uint32_t patience;
+    uint64_t in_vain;             /* clusters set aside since the last one ended */
+    bool may_begin;               /* another cluster, when the one at hand has ended */
     bool alone;                   /* nobody else works on the launch */
     void (*progress)(void *user); /* the launching thread's only */
     void *user;

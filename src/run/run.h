@@ -396,8 +396,10 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number);
 void lw_gang_rest(lw_gang *gang);
 void lw_gang_end(lw_gang *gang);
 
-/* Runs until the gang waits, uses up its budget (state stays ready), ends or traps. */
+/* Runs until the gang waits, uses up its budget (state stays ready), ends or traps; and then those whose turn it is
+ * next, as long as nobody has to look (lw_grid_next). */
 void lw_gang_run(lw_gang *gang);
+const lw_op *lw_gang_begin_turn(lw_gang *gang); /* where it goes on; NULL: nobody can */
 
 /* A frame for lanes that enter a function, at block 0 but not yet pending anywhere. NULL: stack or memory exhausted. */
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes);
@@ -452,6 +454,7 @@ typedef struct lw_cluster {
     uint32_t idle;  /* how often the time was up for lanes that wait for phases, since anything happened that others can
                        see, or that looks at what others do */
     uint32_t polls; /* turns that ended in loops which poll memory, since it was last seen to */
+    uint32_t rounds; /* of turns, since it was begun or brought back */
 } lw_cluster;
 
 struct lw_cta {
@@ -462,7 +465,12 @@ struct lw_cta {
     uint32_t index[3];
     uint64_t number;                    /* linear */
     uint32_t threads, gang_count, live; /* live: threads that have not exited */
-    char *shared;                       /* static, then dynamic */
+    struct lw_seat *seat;               /* of the worker that runs it */
+    uint32_t turn;                      /* in this round the gangs in front of this one have had theirs */
+    uint32_t straight;                  /* barriers passed in this round */
+    bool stands;                        /* a gang has come to a barrier in this round and stands there */
+    lw_gang *handed; /* compiled code that was called for another gang has left it to the interpreter, or NULL */
+    char *shared;    /* static, then dynamic */
     uint32_t shared_bytes;
     uint32_t barriers_in_use; /* a bit for each barrier; those of the others mean nothing */
     lw_barrier barriers[LW_BARRIERS];
@@ -722,6 +730,9 @@ bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layo
                       lw_text *why);
 
 bool lw_grid_is_late(const lw_grid *grid); /* somebody stopped it, or its time is over */
+/* A gang's turn is over. The one whose turn it is next, of its CTA or of the worker's next one, and where it goes on,
+ * or NULL there: nobody of it can. NULL: the worker has to look first. grid.c */
+lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op);
 
 /* ---- Threads (thread.c) -------------------------------------------------------------------------------- */
 

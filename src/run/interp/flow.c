@@ -250,9 +250,26 @@ const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
         (lw_trap_record){.access = op->mode == LW_REASON_breakpoint ? "brkpt" : "trap", .detail = op->mode});
 }
 
+/* All of a gang leave from the kernel itself, and nobody is concerned. */
+static bool leaves_alone(const lw_gang *gang) {
+    return gang->mask == gang->exist && !gang->frame->caller && !gang->async && !gang->meeting &&
+           !gang->cta->cluster->arrived && !gang->cta->barriers_in_use;
+}
+
+static const lw_op *leave_alone(lw_gang *gang) {
+    gang->exited = gang->exist;
+    gang->frame->owned = 0;
+    gang->cta->live -= gang->active;
+    gang->cta->cluster->live -= gang->active;
+    gang->cta->cluster->idle = 0;
+    gang->state = LW_GANG_done;
+    return NULL;
+}
+
 const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
     (void)op;
     lw_mask leaving = gang->mask;
+    if (LW_LIKELY(leaves_alone(gang))) return leave_alone(gang);
     if (gang->async && !lw_async_finish(gang, leaving)) return NULL;
     gang->cta->cluster->idle = 0;
     gang->exited |= leaving;
@@ -285,11 +302,17 @@ const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uin
     return NULL;
 }
 
-void lw_gang_run(lw_gang *gang) {
+const lw_op *lw_gang_begin_turn(lw_gang *gang) {
+    const lw_op *op = gang->resume;
     gang->budget = LW_BUDGET;
-    const lw_op *op = gang->resume ? gang->resume : lw_gang_select(gang);
     gang->resume = NULL;
-    while (op) op = op->step(gang, op);
-    lw_gang_hand_notes(gang);
-    lw_clear_upper_halves(gang);
+    return op ? op : lw_gang_select(gang);
+}
+
+void lw_gang_run(lw_gang *gang) {
+    const lw_op *op = lw_gang_begin_turn(gang);
+    do {
+        while (op) op = op->step(gang, op);
+        lw_clear_upper_halves(gang);
+    } while ((gang = lw_grid_next(gang, &op)));
 }

@@ -197,8 +197,8 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->turns = 0;
     gang->served = gang->beside = 0;
     gang->cluster_came = gang->cluster_owed = 0;
-    lw_meeting_reset(gang);
-    lw_async_reset(gang);
+    if (gang->meeting) lw_meeting_reset(gang);
+    if (gang->async) lw_async_reset(gang);
     gang->waits.count = gang->timed = 0;
     lw_frame *frame = entry_frame(gang, cta->program->entry);
     if (!frame) return false;

@@ -1,5 +1,6 @@
 /* pass.c: what compiled code that takes one warp at a time asks of the interpreter: lanes from the frame and back,
  * steps for some lanes of a warp. */
+#include "run/interp/interp.h"
 #include "run/jit/jit.h"
 
 /* A mask is put together of its warps' words, and taken apart into them, by shifts of known numbers: in a loop each
@@ -32,24 +33,38 @@ static bool take_ready(lw_gang *gang, lw_pass *pass) {
     return true;
 }
 
-static uint32_t begin(lw_gang *gang, uint32_t block, const uint32_t *behind, uint32_t count, lw_pass *pass) {
+/* At a block, whose operation this is. */
+static uint32_t begin_at(lw_gang *gang, const lw_op *op, lw_pass *pass) {
     lw_frame *frame = gang->frame;
-    const lw_op *op = &frame->code->ops[frame->code->blocks[block].first];
+    const uint32_t *list = pass->entries + pass->entries[op->a];
     uint32_t warps = 0;
     pass->trusted = gang->trusted == op && gang->trusted_frame == frame;
     gang->trusted = NULL;
-    if (frame->written == LW_FRAME_new) frame->written = block ? LW_FRAME_mixed : LW_FRAME_pure;
+    if (frame->written == LW_FRAME_new) frame->written = op->a ? LW_FRAME_mixed : LW_FRAME_pure;
     EACH_WARP(w) {
         pass->lanes[w] = lw_mask_warp(gang->mask, w);
         warps |= (uint32_t)(pass->lanes[w] != 0) << w;
     }
-    pass->block = block, pass->count = count, pass->behind = behind;
+    pass->block = op->a, pass->count = *list, pass->behind = list + 1;
     if (gang->mask == frame->owned) /* nobody is elsewhere */
-        for (uint32_t k = 0; k < count; k++) memset(pass->ready[k], 0, sizeof pass->ready[k]);
+        for (uint32_t k = 0; k < pass->count; k++) memset(pass->ready[k], 0, sizeof pass->ready[k]);
     else if (!take_ready(gang, pass)) return 0;
+    return warps;
+}
+
+/* Behind lw_enter_block, which has counted. */
+static uint32_t begin_counted(lw_gang *gang, const lw_op *op, lw_pass *pass) {
+    const uint32_t warps = begin_at(gang, op, pass);
+    if (!warps) return 0;
     gang->warp_instructions -= op->imm * gang->active_warps;
     gang->lane_instructions -= op->imm * gang->active;
     return warps;
+}
+
+static uint32_t begin(lw_gang *gang, const lw_op *op, uint32_t block, const uint32_t *entries, lw_pass *pass) {
+    const lw_code *code = gang->frame->code;
+    pass->entries = entries, pass->step = op->step;
+    return begin_counted(gang, &code->ops[code->blocks[block].first], pass);
 }
 
 /* Exchanges go on into the next block, and would take lanes along that are ready there. */
@@ -131,27 +146,32 @@ static void pend_rests(const lw_gang *gang, const lw_pass *pass, uint32_t warp) 
     }
 }
 
+/* Masks are put together of words, as these were written: to read more at once waits for the stores. */
+static void gather_rests(lw_gang *gang, const lw_pass *pass) {
+    uint64_t halves[LW_GANG_WARPS / 2] = {0};
+    EACH_WARP(w) if (pass->lanes[w]) halves[w / 2] |= (uint64_t)pass->rests[w]->lanes << w % 2 * 32;
+    lw_gang_set_mask(gang, (lw_mask)halves[1] << 64 | halves[0]);
+}
+
 /* The block at which all that have gone are ready, with them at hand, where nobody is ready anywhere else in the frame.
- * NULL: there is none. Masks are put together of words, as these were written: to read more at once waits for the
- * stores. */
+ * NULL: there is none. */
 static const lw_op *rest_together(lw_gang *gang, const lw_pass *pass) {
     const lw_frame *frame = gang->frame;
-    uint64_t halves[LW_GANG_WARPS / 2] = {0};
-    uint32_t at = UINT32_MAX;
+    uint32_t at = UINT32_MAX, others = 0;
     if (frame->ready_count) return NULL;
     EACH_WARP(w) {
         if (!pass->lanes[w]) continue;
         const struct lw_rest *rest = pass->rests[w];
         if (pass->rest_count[w] != 1 || (at != UINT32_MAX && at != rest->block)) return NULL;
         at = rest->block;
-        halves[w / 2] |= (uint64_t)rest->lanes << w % 2 * 32;
+        others |= rest->lanes ^ pass->lanes[w];
     }
-    const lw_mask lanes = (lw_mask)halves[1] << 64 | halves[0];
-    if (lanes != gang->mask) lw_gang_set_mask(gang, lanes);
+    if (others) gather_rests(gang, pass);
     return &frame->code->ops[frame->code->blocks[at].first];
 }
 
-static const lw_op *end(lw_gang *gang, uint32_t spent, const lw_pass *pass) {
+/* Where the gang goes on. */
+static const lw_op *end_pass(lw_gang *gang, uint32_t spent, const lw_pass *pass) {
     lw_frame *frame = gang->frame;
     const lw_op *op = spent ? NULL : rest_together(gang, pass);
     for (uint32_t w = 0; !op && w < LW_GANG_WARPS; w++)
@@ -163,6 +183,47 @@ static const lw_op *end(lw_gang *gang, uint32_t spent, const lw_pass *pass) {
     if (!op) op = lw_gang_select(gang);
     if (op && gang->frame == frame) trust(gang, op);
     return op;
+}
+
+/* Another gang than the dispatch loop's waits for the worker to run it. */
+static const lw_op *hand(lw_gang *gang, const lw_op *op, const lw_gang *turn) {
+    if (gang == turn || !op) return op;
+    gang->resume = op;
+    gang->cta->handed = gang;
+    return NULL;
+}
+
+/* The gang's next pass by the same code, where it is at the beginning of a block of it, or has just entered that. */
+static bool begin_again(lw_gang *gang, const lw_op *op, lw_pass *pass) {
+    pass->warps = 0;
+    if (op->code == LW_OP_block && op[1].step == pass->step && !gang->frame->ready_count) {
+        gang->whole = LW_OP_WHOLE | LW_OP_LONE; /* as lw_enter_block has it */
+        pass->warps = begin_at(gang, op, pass);
+    } else if (op->step == pass->step && op[-1].code == LW_OP_block) {
+        pass->warps = begin_counted(gang, op - 1, pass);
+    }
+    pass->gang = gang;
+    return pass->warps;
+}
+
+/* As a rule the gang has come to a barrier or its end, which are a few steps of the interpreter, and another one goes
+ * on as this one did. So these steps are done here. */
+static const lw_op *end(lw_gang *gang, uint32_t spent, lw_pass *pass, const lw_gang *turn) {
+    enum { FEW = 4 };
+    lw_step *const *steps = gang->cta->program->steps;
+    const lw_op *op = end_pass(gang, spent, pass);
+    for (uint32_t k = 0; k < FEW; k++) {
+        if (!op) {
+            lw_gang *next = lw_grid_next(gang, &op);
+            if (!next) break;
+            gang = next, k = 0;
+        }
+        if (op && begin_again(gang, op, pass)) return NULL;
+        if (op && op->step != steps[op->code]) break;
+        if (op) op = op->step == lw_step_block ? lw_enter_block(gang, op) : op->step(gang, op);
+    }
+    pass->gang = NULL;
+    return hand(gang, op, turn);
 }
 
 static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes,
@@ -184,4 +245,4 @@ static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, u
     return op;
 }
 
-const lw_core lw_core_calls = {begin, step_for, pend, end, leave};
+const lw_core lw_core_calls = {begin, step_for, pend, end, leave, hand};

@@ -234,8 +234,9 @@ static bool stands(lw_gang *gang, const lw_op *op) {
     const bool stood = gang->stands;
     gang->stands = !stood && is_plain(op) && gang->mask == lw_live_lanes(gang) &&
                    !is_open(gang->cta, (uint32_t)op->imm);
-    if (gang->stands) gang->resume = op;
-    return gang->stands;
+    if (!gang->stands) return false;
+    gang->resume = op;
+    return gang->cta->stands = true;
 }
 
 bool lw_cta_pass_barrier(lw_cta *cta) {
@@ -247,6 +248,7 @@ bool lw_cta_pass_barrier(lw_cta *cta) {
         op = gang->resume;
     }
     if (!op || is_open(cta, (uint32_t)op->imm)) return false;
+    cta->stands = false;
     for (uint32_t g = 0; g < cta->gang_count; g++) {
         cta->gangs[g].stands = false;
         if (cta->gangs[g].state != LW_GANG_done) cta->gangs[g].resume = op + 1;

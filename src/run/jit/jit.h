@@ -27,7 +27,12 @@ typedef struct lw_pass {
     uint32_t ready[LW_PASS_PLACES][LW_GANG_WARPS]; /* … and that are ready at those behind it */
     uint32_t block, count;
     const uint32_t *behind;
-    uint64_t trusted; /* not 0: what was a row in the frame, is */
+    const uint32_t *entries; /* of the compiled code: for each block where it is entered the place in here from which on
+                                there are the count of the blocks behind, and these */
+    lw_step *step;           /* the compiled code itself … */
+    lw_gang *gang;           /* … and who goes on by it when the pass has ended; NULL: nobody */
+    uint32_t warps;          /* of that one; a bit each */
+    uint64_t trusted;        /* not 0: what was a row in the frame, is */
     /* Of each warp that has gone as far as it can: so many blocks where lanes of it are ready now. */
     uint32_t rest_count[LW_GANG_WARPS];
     struct lw_rest {
@@ -82,23 +87,26 @@ bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes)
 
 /* What compiled code asks of the core. */
 typedef struct lw_core {
-    /* The gang has entered `block`. Takes the lanes of its warps over, and those that are ready at the `count` blocks
-     * `behind`, if that is all there are of each warp in the frame. The block's instructions are no longer counted.
-     * Returns a bit for each warp; 0: nothing was done. */
-    uint32_t (*begin)(lw_gang *gang, uint32_t block, const uint32_t *behind, uint32_t count, lw_pass *pass);
+    /* The gang has entered `block`, and is at its operation op. Takes the lanes of its warps over, and those that are
+     * ready at the blocks behind, if that is all there are of each warp in the frame. The block's instructions are no
+     * longer counted. Returns a bit for each warp; 0: nothing was done. */
+    uint32_t (*begin)(lw_gang *gang, const lw_op *op, uint32_t block, const uint32_t *entries, lw_pass *pass);
     /* A step for some lanes of one warp. False: it trapped. */
     bool (*step)(lw_gang *gang, const lw_op *op, lw_step *step, uint32_t warp, uint32_t lanes);
     /* They are ready there, which lw_pass has no room for. */
     void (*pend)(lw_gang *gang, uint32_t block, uint32_t warp, uint32_t lanes);
     /* Everybody is ready somewhere. spent: 0, or 2 * block + 1 where a turn's budget was used up on the way back to
-     * it, and the highest bit where it was a loop that may wait for others. */
-    const lw_op *(*end)(lw_gang *gang, uint32_t spent, const lw_pass *pass);
+     * it, and the highest bit where it was a loop that may wait for others. Sets pass->gang: its pass has begun; where
+     * it is NULL the code returns what this does to the dispatch loop, which is at `turn`'s. */
+    const lw_op *(*end)(lw_gang *gang, uint32_t spent, lw_pass *pass, const lw_gang *turn);
     /* These lanes of a warp go on with op by the interpreter. The warps behind it are as they were, and what is behind
      * the block, too, of this warp: `own`. */
     const lw_op *(*leave)(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes, bool own);
+    /* The gang goes on at op: what the code returns to the dispatch loop, which is at `turn`'s. */
+    const lw_op *(*hand)(lw_gang *gang, const lw_op *op, const lw_gang *turn);
 } lw_core;
 /* All of them, by their names. */
-#define LW_CORE_CALLS CORE(begin) CORE(step) CORE(pend) CORE(end) CORE(leave)
+#define LW_CORE_CALLS CORE(begin) CORE(step) CORE(pend) CORE(end) CORE(leave) CORE(hand)
 extern const lw_core lw_core_calls;
 
 typedef struct lw_jit {

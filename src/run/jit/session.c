@@ -213,17 +213,18 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
                 spread[] = {b->bytes, b->i32, b->i64};
     b->step_type = LLVMFunctionType(b->bytes, step, 2, false);
     b->interpret_type = LLVMFunctionType(b->bytes, interpret, 3, false);
-    LLVMTypeRef i32 = b->i32, begin[] = {b->bytes, i32, b->bytes, i32, b->bytes},
+    LLVMTypeRef i32 = b->i32, begin[] = {b->bytes, b->bytes, i32, b->bytes, b->bytes},
                 some[] = {b->bytes, b->bytes, b->i64, i32, i32}, pend[] = {b->bytes, i32, i32, i32},
-                end[] = {b->bytes, i32, b->bytes}, leave[] = {b->bytes, b->bytes, b->bytes, i32, i32, b->i1};
+                end[] = {b->bytes, i32, b->bytes, b->bytes}, leave[] = {b->bytes, b->bytes, b->bytes, i32, i32, b->i1};
     b->pass_begin_type = LLVMFunctionType(i32, begin, 5, false);
     b->pass_step_type = LLVMFunctionType(b->i1, some, 5, false);
     LLVMTypeRef move[] = {b->bytes, b->bytes, i32, i32, b->bytes, b->bytes};
     b->pass_move_type = LLVMFunctionType(b->i1, move, 4, false);
     b->pass_move_row_type = LLVMFunctionType(b->i1, move, 6, false);
     b->pass_pend_type = LLVMFunctionType(LLVMVoidTypeInContext(context), pend, 4, false);
-    b->pass_end_type = LLVMFunctionType(b->bytes, end, 3, false);
+    b->pass_end_type = LLVMFunctionType(b->bytes, end, 4, false);
     b->pass_leave_type = LLVMFunctionType(b->bytes, leave, 6, false);
+    b->pass_hand_type = LLVMFunctionType(b->bytes, interpret, 3, false);
     LLVMTypeRef put[] = {b->bytes, i32, b->bytes, i32, b->bytes, i32},
                 take[] = {b->bytes, i32, b->bytes, i32, b->bytes},
                 take_all[] = {b->bytes, b->bytes, i32, b->bytes, i32, b->bytes};

@@ -333,13 +333,23 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-/* The blocks behind an entry as the core wants them. */
-static LLVMValueRef list_behind(const lw_strand *s, uint32_t block, uint32_t *count) {
-    LLVMValueRef numbers[LW_PASS_PLACES];
-    *count = 0;
-    for (uint32_t p = block + 1; p < s->u->code->block_count && *count < LW_PASS_PLACES; p++)
-        if (lw_set_has(lw_strand_behind(s, block), p)) numbers[(*count)++] = lw_word(s, p);
-    return lw_build_words(lw_strand_build(s), "behind", numbers, *count);
+/* The blocks behind each entry as the core wants them: lw_pass.entries. */
+static LLVMValueRef list_entries(const lw_strand *s) {
+    const uint32_t blocks = s->u->code->block_count;
+    uint32_t count = blocks;
+    LLVMValueRef *words = calloc(blocks * (2 + (size_t)LW_PASS_PLACES), sizeof(LLVMValueRef)), list = NULL;
+    if (!words) s->u->build->failed = true;
+    for (uint32_t block = 0; words && block < blocks; block++) {
+        words[block] = lw_word(s, lw_strand_enters(s, block) ? count : 0);
+        if (!lw_strand_enters(s, block)) continue;
+        const uint32_t at = count++;
+        for (uint32_t p = block + 1; p < blocks && count - at <= LW_PASS_PLACES; p++)
+            if (lw_set_has(lw_strand_behind(s, block), p)) words[count++] = lw_word(s, p);
+        words[at] = lw_word(s, count - at - 1);
+    }
+    if (words) list = lw_build_words(lw_strand_build(s), "entries", words, count);
+    free(words);
+    return words ? list : LLVMConstNull(lw_strand_build(s)->bytes);
 }
 
 static void make_places(lw_strand *s) {
@@ -354,39 +364,53 @@ static void make_places(lw_strand *s) {
     s->pass = LLVMBuildBitCast(b->at, lw_build_stack(b, LLVMArrayType(b->i64, sizeof(lw_pass) / 8)), b->bytes, "");
 }
 
-static void emit_entries(lw_strand *s) {
+/* The state that each pass begins with. */
+static void clear_state(const lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
-    const lw_unit *u = s->u;
-    LLVMBasicBlockRef find = lw_build_block(b, "find"), begun = lw_build_block(b, "begun"),
-                      over = lw_build_block(b, "over");
-    LLVMPositionBuilderAtEnd(b->at, find);
-    make_places(s);
     LLVMValueRef zero = lw_word(s, 0);
     lw_set(s, zero, s->spent), lw_set(s, zero, s->left_lanes), lw_set(s, zero, s->mask), lw_set(s, zero, s->stop);
     lw_set(s, LLVMConstNull(b->bytes), s->left_at), lw_set(s, lw_build_number(b, 1, 0), s->left_own);
     lw_set(s, lw_build_number(b, 64, 0), s->lanes_done), lw_set(s, lw_build_number(b, 64, 0), s->warps_done);
     lw_set(s, lw_build_number(b, 64, INT64_MAX), s->least);
+}
+
+/* The gang that the code was called for, and then others that go on behind it. */
+static void emit_passes(lw_strand *s) {
+    lw_build *b = s->u->build;
+    LLVMPositionBuilderAtEnd(b->at, s->passes);
+    s->turn = b->gang, b->gang = s->gangs;
+    clear_state(s);
+    const size_t at = offsetof(lw_pass, block);
+    s->entry = lw_build_load(b, b->i32, s->pass, at, 4, LW_ALIAS_gang);
+    s->regs = lw_frame_regs(s->u);
+    emit_warps(s, s->entry, s->warps);
+}
+
+static void emit_entries(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_unit *u = s->u;
+    LLVMBasicBlockRef find = lw_build_block(b, "find"), over = lw_build_block(b, "over");
+    s->passes = lw_build_block(b, "pass");
+    LLVMPositionBuilderAtEnd(b->at, s->passes);
+    s->gangs = LLVMBuildPhi(b->at, b->bytes, "gang"), s->warps = LLVMBuildPhi(b->at, b->i32, "warps");
+    LLVMPositionBuilderAtEnd(b->at, find);
+    make_places(s);
+    LLVMValueRef entries = list_entries(s);
     LLVMValueRef choice = LLVMBuildSwitch(b->at, lw_frame_entered(u), over, u->code->block_count);
-    LLVMPositionBuilderAtEnd(b->at, begun);
-    LLVMValueRef entry = LLVMBuildPhi(b->at, b->i32, "entry"), warps = LLVMBuildPhi(b->at, b->i32, "warps");
     for (uint32_t block = 0; block < u->code->block_count; block++) {
         if (!lw_strand_enters(s, block)) continue;
-        uint32_t count;
         LLVMBasicBlockRef way = lw_build_block(b, "begin");
         LLVMAddCase(choice, lw_build_number(b, 64, lw_frame_number(u, u->block_at[block] + 1)), way);
         LLVMPositionBuilderAtEnd(b->at, way);
-        LLVMValueRef behind = list_behind(s, block, &count);
-        LLVMValueRef arguments[] = {b->gang, lw_word(s, block), behind, lw_word(s, count), s->pass};
-        LLVMValueRef some = lw_host_call(b, LW_HOST_begin, b->pass_begin_type, arguments);
-        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, some, zero), begun, over);
-        LLVMAddIncoming(entry, (LLVMValueRef[]){lw_word(s, block)}, &way, 1);
-        LLVMAddIncoming(warps, &some, &way, 1);
+        LLVMValueRef arguments[] = {b->gang, b->op, lw_word(s, block), entries, s->pass};
+        LLVMValueRef some = lw_host_call(b, LW_HOST_begin, b->pass_begin_type, arguments), gang = b->gang;
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, some, lw_word(s, 0)), s->passes, over);
+        LLVMAddIncoming(s->gangs, &gang, &way, 1);
+        LLVMAddIncoming(s->warps, &some, &way, 1);
     }
     LLVMPositionBuilderAtEnd(b->at, over);
     lw_frame_refuse(u);
-    LLVMPositionBuilderAtEnd(b->at, begun);
-    s->regs = lw_frame_regs(u), s->entry = entry;
-    emit_warps(s, entry, warps);
+    emit_passes(s);
     LLVMPositionBuilderAtEnd(b->at, b->top);
     LLVMBuildBr(b->at, find);
 }

@@ -67,6 +67,13 @@ static void save_ready(lw_strand *s) {
     }
 }
 
+/* To the dispatch loop, which may be at another gang. */
+static void hand(const lw_strand *s, LLVMValueRef op) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef arguments[] = {b->gang, op, s->turn};
+    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_hand, b->pass_hand_type, arguments));
+}
+
 /* To the interpreter, with the warps that are not done yet. */
 static void emit_leaves(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
@@ -75,7 +82,7 @@ static void emit_leaves(lw_strand *s) {
     lw_build_store(b, lw_strand_least_budget(s), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
     LLVMValueRef arguments[] = {b->gang, lw_get(s, s->left_at),    s->pass,
                                 s->warp, lw_get(s, s->left_lanes), lw_get(s, s->left_own)};
-    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
+    hand(s, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
 }
 
 /* Lanes are ready at a block: the n-th where lanes of the warp are. */
@@ -136,13 +143,23 @@ void lw_strand_emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
     emit_stops(s, next);
 }
 
-/* All warps have come as far as they can. */
+/* All warps have come as far as they can. As a rule another gang goes the same way now. */
 void lw_strand_emit_end(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
+    LLVMBasicBlockRef again = lw_build_block(b, "again"), done = lw_build_block(b, "done");
     settle(s);
     lw_build_store(b, lw_get(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
-    LLVMValueRef arguments[] = {b->gang, lw_get(s, s->spent), s->pass};
-    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments));
+    LLVMValueRef arguments[] = {b->gang, lw_get(s, s->spent), s->pass, s->turn};
+    LLVMValueRef op = lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments);
+    LLVMValueRef gang = lw_build_load(b, b->bytes, s->pass, offsetof(lw_pass, gang), 8, LW_ALIAS_gang);
+    LLVMBuildCondBr(b->at, LLVMBuildIsNull(b->at, gang, ""), done, again);
+    LLVMPositionBuilderAtEnd(b->at, again);
+    LLVMValueRef warps = lw_build_load(b, b->i32, s->pass, offsetof(lw_pass, warps), 4, LW_ALIAS_gang);
+    LLVMAddIncoming(s->gangs, &gang, &again, 1);
+    LLVMAddIncoming(s->warps, &warps, &again, 1);
+    LLVMBuildBr(b->at, s->passes);
+    LLVMPositionBuilderAtEnd(b->at, done);
+    LLVMBuildRet(b->at, op);
 }
 
 /* A step has trapped, and has said so. */

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""CTAs of several gangs, whose turns follow each other without anybody looking (lw_grid_next): barriers that all pass, threads that leave in between, and
+now and then lanes of one gang that part, find something out together, and are left to the interpreter. Against a model of single threads, in blocks of one
+to seven gangs; by both engines, one worker or two, with equal counts of instructions. And a trap in one of the last CTAs, with the same place in all, and a
+run without end that stops.
+
+    gang_to_gang.py --lanewise LANEWISE"""
+
+import argparse
+import itertools
+import json
+import subprocess
+import sys
+
+WORD = (1 << 32) - 1
+ROUNDS, CTAS, GROUP = 9, 23, 7
+TEXT = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 leaves, .param .u32 bad)
+{
+.shared .align 4 .b32 room[1024];
+.reg .b64 %out, %a, %w; .reg .b32 %t, %n, %c, %g, %v, %u, %k, %x, %s, %lane, %leaves, %bad; .reg .pred %p, %q;
+ld.param.u64 %out, [out]; ld.param.u32 %leaves, [leaves]; ld.param.u32 %bad, [bad];
+mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %c, %ctaid.x; mov.u32 %lane, %laneid; mad.lo.u32 %g, %c, %n, %t;
+mul.wide.u32 %w, %g, 4; add.u64 %a, %out, %w; mad.lo.u32 %v, %g, 2654435769, 1; mov.u32 %k, 0;
+shl.b32 %s, %t, 2; mov.u32 %x, room; add.u32 %s, %s, %x;
+ROUND:
+st.shared.u32 [%s], %v;
+bar.sync 0;
+add.u32 %u, %t, 1; rem.u32 %u, %u, %n; shl.b32 %u, %u, 2; add.u32 %u, %u, %x; ld.shared.u32 %u, [%u];
+bar.sync 0;
+mad.lo.u32 %v, %v, 31, %u; add.u32 %v, %v, %k;
+// some lanes of one warp find each other
+shr.u32 %u, %t, 5; add.u32 %u, %u, %c; add.u32 %u, %u, %k; rem.u32 %u, %u, 5; setp.ne.u32 %p, %u, 0; setp.ge.or.u32 %p, %lane, 7, %p; @%p bra ON;
+add.u32 %u, %lane, 1; rem.u32 %u, %u, 7; shfl.sync.idx.b32 %u, %v, %u, 31, 127; xor.b32 %v, %v, %u;
+ON:
+// others leave: with the last of them nobody waits for them any more
+mad.lo.u32 %u, %k, 64, %leaves; setp.ge.u32 %p, %t, %u; add.u32 %u, %u, 64; setp.lt.and.u32 %p, %t, %u, %p; setp.gt.and.u32 %p, %k, 2, %p; @%p bra DONE;
+setp.eq.u32 %q, %g, %bad; @%q st.global.u32 [%a+1048576], %v;
+add.u32 %k, %k, 1; setp.lt.u32 %p, %k, 9; @%p bra ROUND;
+DONE:
+st.global.u32 [%a], %v;
+ret;
+}
+.visible .entry forever(.param .u64 out)
+{
+.reg .b64 %out; .reg .b32 %v; .reg .pred %p;
+ld.param.u64 %out, [out];
+AGAIN: bar.sync 0; ld.volatile.global.u32 %v, [%out]; setp.eq.u32 %p, %v, 0; @%p bra AGAIN;
+ret;
+}
+"""
+FAR = WORD
+
+
+def model(threads, leaves):
+    out = []
+    for cta in range(CTAS):
+        v = [((cta * threads + t) * 2654435769 + 1) & WORD for t in range(threads)]
+        room, here = [0] * threads, [True] * threads
+        for k in range(ROUNDS):
+            for t in range(threads):
+                if here[t]:
+                    room[t] = v[t]
+            before = v[:]
+            for t in range(threads):
+                if here[t]:
+                    before[t] = (v[t] * 31 + room[(t + 1) % threads] + k) & WORD
+            v = before[:]
+            for t in range(threads):
+                if here[t] and t % 32 < GROUP and (t // 32 + cta + k) % 5 == 0:
+                    v[t] = before[t] ^ before[t // 32 * 32 + (t % 32 + 1) % GROUP]
+            for t in range(threads):
+                if k > 2 and k * 64 + leaves <= t < k * 64 + leaves + 64:
+                    here[t] = False
+        out += v
+    return out
+
+
+def run(tool, engine, workers, kernel, *arguments, options=()):
+    command = [tool, "run", "-q", "--stats=json", "--engine", engine, "--threads", str(workers), "--language", "ptx", "-k", kernel, *options, *arguments, "-"]
+    return subprocess.run(command, input=TEXT, capture_output=True, text=True, timeout=120)
+
+
+def launch(tool, engine, workers, threads, leaves, bad=FAR):
+    return run(tool, engine, workers, "k", "-b", str(threads), "-g", str(CTAS), "-a", f"u32[{threads * CTAS}]:print", "-a", f"u32={leaves}", "-a", f"u32={bad}")
+
+
+def counts(done):
+    stats = json.loads(done.stderr)
+    return stats["warp_instructions"], stats["lane_instructions"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lanewise", required=True)
+    tool, failed, runs = parser.parse_args().lanewise, 0, 0
+    engines = [engine for engine in ("interp", "jit") if launch(tool, engine, 1, 32, FAR // 2).returncode == 0]
+
+    def check(good, *what):
+        nonlocal failed, runs
+        runs, failed = runs + 1, failed + (not good)
+        if not good:
+            print(*what)
+
+    for threads, leaves in itertools.product((64, 128, 224, 256, 384, 800), (FAR // 2, 32)):
+        expected, seen = model(threads, leaves), set()
+        for engine, workers in itertools.product(engines, (1, 2)):
+            done = launch(tool, engine, workers, threads, leaves)
+            words = [int(word) for word in done.stdout.partition(":")[2].split()]
+            check(done.returncode == 0 and words == expected, engine, workers, threads, leaves, done.stderr)
+            seen.add(counts(done) if done.returncode == 0 else None)
+        check(len(seen) == 1, "counts of instructions differ:", threads, leaves, seen)
+    for threads in (256, 384):
+        bad = threads * 20 + 140
+        for engine, workers in itertools.product(engines, (1, 2)):
+            done = launch(tool, engine, workers, threads, FAR // 2, bad)
+            check(done.returncode == 3 and "LW5000" in done.stderr and "CTA (20,0,0), thread (140,0,0)" in done.stderr, engine, workers, threads, done.stderr)
+    for engine, options in itertools.product(engines, (("--step-limit", "100000"), ("--timeout", "0.5"))):
+        done = run(tool, engine, 1, "forever", "-b", "256", "-g", "3", "-a", "u32[1]", options=options)
+        check(done.returncode not in (0, 3) and "stop" in done.stderr.lower(), engine, options, done.returncode, done.stderr)
+    print(f"{runs} checks of {', '.join(engines)}, {failed} not as they should be")
+    return 1 if failed or not engines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
