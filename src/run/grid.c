@@ -153,6 +153,12 @@ static bool cta_prepare(lw_cta *cta, lw_grid *grid) {
     return true;
 }
 
+/* CUDA leaves it undefined; zeros make what reads it repeatable. The same holds for local memory: frames begin with
+ * zeros there. */
+static void clear_shared(lw_cta *cta) {
+    if (cta->shared_bytes) memset(cta->shared, 0, cta->shared_bytes);
+}
+
 static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     if (cta->grid != grid && !cta_prepare(cta, grid)) return false;
     place_cta(cta, grid);
@@ -160,11 +166,9 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     cta->trap.kind = LW_TRAP_none;
     cta->barriers_in_use = 0;
     cta->turn = cta->straight = 0;
-    cta->stands = false;
+    cta->stands = cta->runs = cta->run_moves = false;
     cta->handed = NULL;
-    /* CUDA leaves it undefined; zeros make what reads it repeatable. The same holds for local memory: frames begin with
-     * zeros there. */
-    if (cta->shared_bytes) memset(cta->shared, 0, cta->shared_bytes);
+    clear_shared(cta);
     for (uint32_t i = 0; i < cta->gang_count; i++)
         if (!lw_gang_begin(&cta->gangs[i], cta, i)) return false;
     return true;
@@ -312,7 +316,8 @@ static void count_done(lw_seat *seat, const lw_cluster *cluster) {
     if (first->program != first->grid->program) seat->compiled_ctas += cluster->count;
 }
 
-static void end_turn(lw_seat *seat, lw_gang *gang) {
+void lw_gang_settle(lw_gang *gang) {
+    lw_seat *seat = gang->cta->seat;
     lw_gang_hand_notes(gang);
     seat->warp_instructions += gang->warp_instructions;
     seat->lane_instructions += gang->lane_instructions;
@@ -384,8 +389,8 @@ static bool look_up(lw_seat *seat, const lw_cta *cta) {
     return true;
 }
 
-static void end_turns(lw_seat *seat, lw_cta *cta) {
-    for (uint32_t g = 0; g < cta->gang_count; g++) end_turn(seat, &cta->gangs[g]);
+static void end_turns(lw_cta *cta) {
+    for (uint32_t g = 0; g < cta->gang_count; g++) lw_gang_settle(&cta->gangs[g]);
 }
 
 /* One turn for every gang that can run. */
@@ -398,7 +403,7 @@ static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
         *ran = true;
         lw_gang_run(gang);
         if (LW_UNLIKELY(cta->trap.kind)) {
-            end_turns(seat, cta);
+            end_turns(cta);
             return false;
         }
         if (gang->state == LW_GANG_ready && !gang->stands && !look_up(seat, cta)) return false;
@@ -519,7 +524,7 @@ static bool begin_round(lw_seat *seat, lw_cta *cta) {
 lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op) {
     lw_cta *cta = gang->cta;
     lw_seat *seat = cta->seat;
-    end_turn(seat, gang);
+    lw_gang_settle(gang);
     if (LW_UNLIKELY(cta->handed)) {
         lw_gang *next = cta->handed;
         cta->handed = NULL;
@@ -538,6 +543,44 @@ lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op) {
         }
     while (begin_round(seat, cta));
     return NULL;
+}
+
+/* ---- Runs (interp/runs.c) ---------------------------------------------------------------------------------- */
+
+bool lw_cta_may_run(const lw_cta *cta) {
+    const lw_grid *grid = cta->grid;
+    const lw_seat *seat = cta->seat;
+    if (grid->has_clusters || cta->threads != cta->gang_count * grid->gang_lanes || cta->live != cta->threads)
+        return false;
+    if (!seat->may_begin || cta->barriers_in_use || (grid->tier && (seat->metered || lw_tier_measures(grid->tier))))
+        return false;
+    return may_go_on(seat, grid);
+}
+
+bool lw_cta_may_pass(lw_cta *cta) {
+    if (cta->straight >= LW_STRAIGHT || !may_go_on(cta->seat, cta->grid)) return false;
+    cta->straight++;
+    return true;
+}
+
+bool lw_cta_replace(lw_cta *cta) {
+    lw_grid *grid = cta->grid;
+    const uint64_t next = cta->number + 1;
+    uint64_t number;
+    if (!may_go_on(cta->seat, grid) || cta->gangs->hints_of != grid->ranges->state) return false;
+    if (cta->program != newest_program(grid) || !claim(cta->seat, grid, &number)) return false;
+    count_done(cta->seat, cta->cluster);
+    if (number == next && cta->index[0] + 1 < grid->shape[0]) { /* else divisions find its place */
+        cta->number = cta->cluster->number = next;
+        cta->index[0]++, cta->cluster->index[0]++;
+    } else {
+        place_cluster(cta->cluster, grid, number);
+        cta->cluster->live = cta->live;
+        place_cta(cta, grid);
+    }
+    cta->straight = cta->cluster->polls = 0;
+    clear_shared(cta);
+    return true;
 }
 
 /* ---- A worker's part of a launch, all of it ---------------------------------------------------------------- */

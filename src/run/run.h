@@ -400,6 +400,7 @@ void lw_gang_end(lw_gang *gang);
  * next, as long as nobody has to look (lw_grid_next). */
 void lw_gang_run(lw_gang *gang);
 const lw_op *lw_gang_begin_turn(lw_gang *gang); /* where it goes on; NULL: nobody can */
+void lw_gang_leave(lw_gang *gang);              /* all of it exit, which is nobody else's concern */
 
 /* A frame for lanes that enter a function, at block 0 but not yet pending anywhere. NULL: stack or memory exhausted. */
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes);
@@ -469,6 +470,9 @@ struct lw_cta {
     uint32_t turn;                      /* in this round the gangs in front of this one have had theirs */
     uint32_t straight;                  /* barriers passed in this round */
     bool stands;                        /* a gang has come to a barrier in this round and stands there */
+    bool runs, run_moves;               /* interp/runs.c; on to other code */
+    const lw_op *run_from;              /* where the gangs of this round of the run began … */
+    const lw_op *run_to;                /* … and where those are that are through */
     lw_gang *handed; /* compiled code that was called for another gang has left it to the interpreter, or NULL */
     char *shared;    /* static, then dynamic */
     uint32_t shared_bytes;
@@ -733,6 +737,12 @@ bool lw_grid_is_late(const lw_grid *grid); /* somebody stopped it, or its time i
 /* A gang's turn is over. The one whose turn it is next, of its CTA or of the worker's next one, and where it goes on,
  * or NULL there: nobody of it can. NULL: the worker has to look first. grid.c */
 lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op);
+void lw_gang_settle(lw_gang *gang); /* what it has counted, to its worker */
+/* For runs (interp/runs.c). Nothing stands against one; the CTA goes on behind a barrier, now and then it does not; it
+ * has ended, and is the next one that is claimed: memory and place, nothing of its gangs. */
+bool lw_cta_may_run(const lw_cta *cta);
+bool lw_cta_may_pass(lw_cta *cta);
+bool lw_cta_replace(lw_cta *cta);
 
 /* ---- Threads (thread.c) -------------------------------------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""CTAs of several gangs, whose turns follow each other without anybody looking (lw_grid_next): barriers that all pass, threads that leave in between, and
-now and then lanes of one gang that part, find something out together, and are left to the interpreter. Against a model of single threads, in blocks of one
-to seven gangs; by both engines, one worker or two, with equal counts of instructions. And a trap in one of the last CTAs, with the same place in all, and a
-run without end that stops.
+"""CTAs of several gangs, whose turns follow each other without anybody looking (lw_grid_next, interp/runs.c): barriers that all pass, threads that leave in
+between, and now and then lanes of one gang that part, find something out together, and are left to the interpreter; and kernels without barriers, of which
+some CTAs begin a copy that ends with the thread, read what nobody has written, or end within a warp. Against a model of single threads, in blocks of one to
+seven gangs; by both engines, one worker or two, with equal counts of instructions. And a trap in one of the last CTAs, with the same place in all, and a run
+without end that stops.
 
     gang_to_gang.py --lanewise LANEWISE"""
 
@@ -15,13 +16,13 @@ import sys
 WORD = (1 << 32) - 1
 ROUNDS, CTAS, GROUP = 9, 23, 7
 TEXT = """.version 7.0
-.target sm_70
+.target sm_80
 .address_size 64
-.visible .entry k(.param .u64 out, .param .u32 leaves, .param .u32 bad)
+.visible .entry k(.param .u64 out, .param .u32 leaves, .param .u32 whole, .param .u32 bad)
 {
 .shared .align 4 .b32 room[1024];
-.reg .b64 %out, %a, %w; .reg .b32 %t, %n, %c, %g, %v, %u, %k, %x, %s, %lane, %leaves, %bad; .reg .pred %p, %q;
-ld.param.u64 %out, [out]; ld.param.u32 %leaves, [leaves]; ld.param.u32 %bad, [bad];
+.reg .b64 %out, %a, %w; .reg .b32 %t, %n, %c, %g, %v, %u, %k, %x, %s, %z, %lane, %leaves, %whole, %bad; .reg .pred %p, %q;
+ld.param.u64 %out, [out]; ld.param.u32 %leaves, [leaves]; ld.param.u32 %whole, [whole]; ld.param.u32 %bad, [bad];
 mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %c, %ctaid.x; mov.u32 %lane, %laneid; mad.lo.u32 %g, %c, %n, %t;
 mul.wide.u32 %w, %g, 4; add.u64 %a, %out, %w; mad.lo.u32 %v, %g, 2654435769, 1; mov.u32 %k, 0;
 shl.b32 %s, %t, 2; mov.u32 %x, room; add.u32 %s, %s, %x;
@@ -32,15 +33,39 @@ add.u32 %u, %t, 1; rem.u32 %u, %u, %n; shl.b32 %u, %u, 2; add.u32 %u, %u, %x; ld
 bar.sync 0;
 mad.lo.u32 %v, %v, 31, %u; add.u32 %v, %v, %k;
 // some lanes of one warp find each other
-shr.u32 %u, %t, 5; add.u32 %u, %u, %c; add.u32 %u, %u, %k; rem.u32 %u, %u, 5; setp.ne.u32 %p, %u, 0; setp.ge.or.u32 %p, %lane, 7, %p; @%p bra ON;
+shr.u32 %u, %t, 5; add.u32 %u, %u, %c; add.u32 %u, %u, %k; rem.u32 %u, %u, 23; setp.ne.u32 %p, %u, 0; setp.ge.or.u32 %p, %lane, 7, %p; @%p bra ON;
 add.u32 %u, %lane, 1; rem.u32 %u, %u, 7; shfl.sync.idx.b32 %u, %v, %u, 31, 127; xor.b32 %v, %v, %u;
 ON:
 // others leave: with the last of them nobody waits for them any more
 mad.lo.u32 %u, %k, 64, %leaves; setp.ge.u32 %p, %t, %u; add.u32 %u, %u, 64; setp.lt.and.u32 %p, %t, %u, %p; setp.gt.and.u32 %p, %k, 2, %p; @%p bra DONE;
+// all of one gang, in every fourth CTA
+and.b32 %u, %c, 3; setp.eq.u32 %p, %u, 3; shr.u32 %u, %t, 7; setp.eq.and.u32 %p, %u, 1, %p; setp.eq.and.u32 %p, %k, %whole, %p; @%p bra DONE;
+// what nobody has written is zero
+add.u32 %v, %v, %z; rem.u32 %u, %c, 3; setp.eq.u32 %q, %u, 1; @%q add.u32 %z, %z, %t;
 setp.eq.u32 %q, %g, %bad; @%q st.global.u32 [%a+1048576], %v;
 add.u32 %k, %k, 1; setp.lt.u32 %p, %k, 9; @%p bra ROUND;
 DONE:
 st.global.u32 [%a], %v;
+ret;
+}
+.visible .entry alone(.param .u64 out, .param .u64 in, .param .u32 count, .param .u32 odd)
+{
+.shared .align 16 .b32 room[512];
+.reg .b64 %out, %in, %a, %b, %w; .reg .b32 %t, %n, %c, %y, %g, %v, %u, %s, %z, %count, %odd, %m; .reg .pred %p, %q;
+ld.param.u64 %out, [out]; ld.param.u64 %in, [in]; ld.param.u32 %count, [count]; ld.param.u32 %odd, [odd];
+mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %c, %ctaid.x; mov.u32 %y, %ctaid.y; mov.u32 %m, %nctaid.x; mad.lo.u32 %c, %y, %m, %c;
+mad.lo.u32 %g, %c, %n, %t; setp.ge.u32 %p, %g, %count; @%p bra DONE;
+mul.wide.u32 %w, %g, 4; add.u64 %a, %out, %w; add.u64 %b, %in, %w; ld.global.u32 %v, [%b];
+// what nobody has written is zero: a register, shared memory
+setp.ne.u32 %q, %c, 2; shl.b32 %u, %t, 2; mov.u32 %s, room; add.u32 %s, %s, %u;
+@!%q add.u32 %z, %t, 9;
+add.u32 %v, %v, %z; ld.shared.u32 %u, [%s]; add.u32 %v, %v, %u; st.shared.u32 [%s], %g;
+// some CTAs begin something that ends with the thread
+rem.u32 %u, %c, 7; setp.ne.u32 %q, %u, %odd; @%q bra OVER;
+cp.async.ca.shared.global [%s], [%b], 4; xor.b32 %v, %v, 1;
+OVER:
+mov.u32 %u, %ctaid.x; mad.lo.u32 %u, %y, 1000, %u; mad.lo.u32 %v, %v, 31, %u; st.global.u32 [%a], %v;
+DONE:
 ret;
 }
 .visible .entry forever(.param .u64 out)
@@ -54,11 +79,11 @@ ret;
 FAR = WORD
 
 
-def model(threads, leaves):
+def model(threads, leaves, whole):
     out = []
     for cta in range(CTAS):
         v = [((cta * threads + t) * 2654435769 + 1) & WORD for t in range(threads)]
-        room, here = [0] * threads, [True] * threads
+        room, here, z = [0] * threads, [True] * threads, [0] * threads
         for k in range(ROUNDS):
             for t in range(threads):
                 if here[t]:
@@ -69,12 +94,24 @@ def model(threads, leaves):
                     before[t] = (v[t] * 31 + room[(t + 1) % threads] + k) & WORD
             v = before[:]
             for t in range(threads):
-                if here[t] and t % 32 < GROUP and (t // 32 + cta + k) % 5 == 0:
+                if here[t] and t % 32 < GROUP and (t // 32 + cta + k) % 23 == 0:
                     v[t] = before[t] ^ before[t // 32 * 32 + (t % 32 + 1) % GROUP]
             for t in range(threads):
-                if k > 2 and k * 64 + leaves <= t < k * 64 + leaves + 64:
-                    here[t] = False
+                here[t] &= not (k > 2 and k * 64 + leaves <= t < k * 64 + leaves + 64)
+                here[t] &= not (cta % 4 == 3 and t // 128 == 1 and k == whole)
+                if here[t]:
+                    v[t] = (v[t] + z[t]) & WORD
+                    z[t] += t if cta % 3 == 1 else 0
         out += v
+    return out
+
+
+def alone(threads, count, odd):
+    out = [0] * (threads * CTAS * 3)
+    for g in range(count):
+        cta, t = divmod(g, threads)
+        v = (g * 3 + 5) + (t + 9 if cta == 2 else 0)
+        out[g] = ((v ^ (cta % 7 == odd)) * 31 + cta // CTAS * 1000 + cta % CTAS) & WORD
     return out
 
 
@@ -83,8 +120,9 @@ def run(tool, engine, workers, kernel, *arguments, options=()):
     return subprocess.run(command, input=TEXT, capture_output=True, text=True, timeout=120)
 
 
-def launch(tool, engine, workers, threads, leaves, bad=FAR):
-    return run(tool, engine, workers, "k", "-b", str(threads), "-g", str(CTAS), "-a", f"u32[{threads * CTAS}]:print", "-a", f"u32={leaves}", "-a", f"u32={bad}")
+def launch(tool, engine, workers, threads, leaves, whole=FAR, bad=FAR):
+    return run(tool, engine, workers, "k", "-b", str(threads), "-g", str(CTAS), "-a", f"u32[{threads * CTAS}]:print", "-a", f"u32={leaves}", "-a", f"u32={whole}", "-a",
+               f"u32={bad}")
 
 
 def counts(done):
@@ -104,18 +142,25 @@ def main():
         if not good:
             print(*what)
 
-    for threads, leaves in itertools.product((64, 128, 224, 256, 384, 800), (FAR // 2, 32)):
-        expected, seen = model(threads, leaves), set()
+    for threads, (leaves, whole) in itertools.product((64, 128, 224, 256, 384, 800), ((FAR // 2, FAR), (32, FAR), (FAR // 2, 4))):
+        expected, seen = model(threads, leaves, whole), set()
         for engine, workers in itertools.product(engines, (1, 2)):
-            done = launch(tool, engine, workers, threads, leaves)
+            done = launch(tool, engine, workers, threads, leaves, whole)
             words = [int(word) for word in done.stdout.partition(":")[2].split()]
             check(done.returncode == 0 and words == expected, engine, workers, threads, leaves, done.stderr)
             seen.add(counts(done) if done.returncode == 0 else None)
-        check(len(seen) == 1, "counts of instructions differ:", threads, leaves, seen)
+        check(len(seen) == 1, "counts of instructions differ:", threads, leaves, whole, seen)
+    for threads, odd in itertools.product((32, 96, 128, 192, 256, 512), (3, 8)):
+        words = threads * CTAS * 3
+        for engine, workers, count in itertools.product(engines, (1, 2), (words, words - 37, words // 2 + 5)):
+            done = run(tool, engine, workers, "alone", "-b", str(threads), "-g", f"{CTAS},3", "-a", f"u32[{words}]:print", "-a", f"u32[{words}]=range:5:3", "-a",
+                       f"u32={count}", "-a", f"u32={odd}")
+            check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == alone(threads, count, odd), engine, workers, threads, count, done.stderr)
+            check(done.returncode == 0 and json.loads(done.stderr)["ctas"] == CTAS * 3, engine, workers, threads, count, done.stderr)
     for threads in (256, 384):
         bad = threads * 20 + 140
         for engine, workers in itertools.product(engines, (1, 2)):
-            done = launch(tool, engine, workers, threads, FAR // 2, bad)
+            done = launch(tool, engine, workers, threads, FAR // 2, bad=bad)
             check(done.returncode == 3 and "LW5000" in done.stderr and "CTA (20,0,0), thread (140,0,0)" in done.stderr, engine, workers, threads, done.stderr)
     for engine, options in itertools.product(engines, (("--step-limit", "100000"), ("--timeout", "0.5"))):
         done = run(tool, engine, 1, "forever", "-b", "256", "-g", "3", "-a", "u32[1]", options=options)

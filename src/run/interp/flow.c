@@ -256,20 +256,22 @@ static bool leaves_alone(const lw_gang *gang) {
            !gang->cta->cluster->arrived && !gang->cta->barriers_in_use;
 }
 
-static const lw_op *leave_alone(lw_gang *gang) {
+void lw_gang_leave(lw_gang *gang) {
     gang->exited = gang->exist;
     gang->frame->owned = 0;
     gang->cta->live -= gang->active;
     gang->cta->cluster->live -= gang->active;
     gang->cta->cluster->idle = 0;
     gang->state = LW_GANG_done;
-    return NULL;
 }
 
 const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
     (void)op;
     lw_mask leaving = gang->mask;
-    if (LW_LIKELY(leaves_alone(gang))) return leave_alone(gang);
+    if (LW_LIKELY(leaves_alone(gang))) {
+        lw_gang_leave(gang);
+        return NULL;
+    }
     if (gang->async && !lw_async_finish(gang, leaving)) return NULL;
     gang->cta->cluster->idle = 0;
     gang->exited |= leaving;

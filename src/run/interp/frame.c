@@ -106,16 +106,20 @@ static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
     if (used <= end && lanes == lw_live_lanes(gang)) gang->local_used = frame->local_base;
 }
 
+void lw_frame_clear(lw_frame *frame) {
+    const lw_code *code = frame->code;
+    for (uint32_t i = 0; i < code->zero_count; i++) memset(frame->regs + code->zeros[i].at, 0, code->zeros[i].size);
+}
+
 /* For lanes that enter its function. */
 static void open_frame(lw_gang *gang, lw_frame *frame, lw_frame *caller, lw_mask lanes) {
-    const lw_code *code = frame->code;
     frame->caller = caller;
     frame->call = NULL;
     frame->owned = lanes;
     frame->written = LW_FRAME_new;
     place_local(gang, frame, lanes);
     frame->depth = caller ? caller->depth + 1 : 0;
-    for (uint32_t i = 0; i < code->zero_count; i++) memset(frame->regs + code->zeros[i].at, 0, code->zeros[i].size);
+    lw_frame_clear(frame);
 }
 
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {

@@ -10,6 +10,7 @@ static inline uint32_t lw_ready_words(uint32_t bits) { return bits / 64 + (bits 
 /* The stack has an end, and so has what registers take: recursion in functions with thousands of them would else fill
  * the host. caller NULL: the kernel's own. */
 bool lw_frame_fits(const lw_gang *gang, const lw_code *code, const lw_frame *caller);
+void lw_frame_clear(lw_frame *frame); /* what is read in front of all writes is zero */
 /* Its last lane has left; the next activation of its function may have it. */
 void lw_frame_drop(lw_gang *gang, lw_frame *frame);
 

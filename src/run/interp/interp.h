@@ -43,7 +43,8 @@ static inline void lw_clear_upper_halves(const lw_gang *gang) {
 enum { LW_SPIN_COST = 4096 };
 enum { LW_BYTES_A_STEP = 256 }; /* likewise: so many bytes that one operation writes count as one */
 
-void lw_steady_settle(lw_gang *gang); /* the frame's steady registers are those of this launch */
+bool lw_barrier_is_plain(const lw_op *op); /* all threads wait there, for each other and nothing else: sync.c */
+void lw_steady_settle(lw_gang *gang);      /* the frame's steady registers are those of this launch */
 
 /* Entering a block. */
 void lw_gang_join(lw_gang *gang,

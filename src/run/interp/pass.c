@@ -33,10 +33,15 @@ static bool take_ready(lw_gang *gang, lw_pass *pass) {
     return true;
 }
 
+void lw_pass_from(lw_pass *pass, const lw_op *block) {
+    const uint32_t *list = pass->entries + pass->entries[block->a];
+    pass->block = block->a, pass->count = *list, pass->behind = list + 1;
+    for (uint32_t k = 0; k < pass->count; k++) memset(pass->ready[k], 0, sizeof pass->ready[k]);
+}
+
 /* At a block, whose operation this is. */
 static uint32_t begin_at(lw_gang *gang, const lw_op *op, lw_pass *pass) {
     lw_frame *frame = gang->frame;
-    const uint32_t *list = pass->entries + pass->entries[op->a];
     uint32_t warps = 0;
     pass->trusted = gang->trusted == op && gang->trusted_frame == frame;
     gang->trusted = NULL;
@@ -45,25 +50,23 @@ static uint32_t begin_at(lw_gang *gang, const lw_op *op, lw_pass *pass) {
         pass->lanes[w] = lw_mask_warp(gang->mask, w);
         warps |= (uint32_t)(pass->lanes[w] != 0) << w;
     }
-    pass->block = op->a, pass->count = *list, pass->behind = list + 1;
-    if (gang->mask == frame->owned) /* nobody is elsewhere */
-        for (uint32_t k = 0; k < pass->count; k++) memset(pass->ready[k], 0, sizeof pass->ready[k]);
-    else if (!take_ready(gang, pass)) return 0;
-    return warps;
+    lw_pass_from(pass, op);
+    return gang->mask == frame->owned || take_ready(gang, pass) ? warps : 0;
 }
 
 /* Behind lw_enter_block, which has counted. */
 static uint32_t begin_counted(lw_gang *gang, const lw_op *op, lw_pass *pass) {
     const uint32_t warps = begin_at(gang, op, pass);
+    if (!warps) lw_run_end(gang);
     if (!warps) return 0;
     gang->warp_instructions -= op->imm * gang->active_warps;
     gang->lane_instructions -= op->imm * gang->active;
     return warps;
 }
 
-static uint32_t begin(lw_gang *gang, const lw_op *op, uint32_t block, const uint32_t *entries, lw_pass *pass) {
+static uint32_t begin(lw_gang *gang, const lw_op *op, uint32_t block, lw_pass *pass) {
     const lw_code *code = gang->frame->code;
-    pass->entries = entries, pass->step = op->step;
+    pass->step = op->step;
     return begin_counted(gang, &code->ops[code->blocks[block].first], pass);
 }
 
@@ -211,14 +214,22 @@ static bool begin_again(lw_gang *gang, const lw_op *op, lw_pass *pass) {
 static const lw_op *end(lw_gang *gang, uint32_t spent, lw_pass *pass, const lw_gang *turn) {
     enum { FEW = 4 };
     lw_step *const *steps = gang->cta->program->steps;
-    const lw_op *op = end_pass(gang, spent, pass);
+    const lw_op *op;
+    lw_gang *first = lw_run_move(gang->cta, &op);
+    pass->gang = NULL;
+    if (first) return hand(first, op, turn);
+    lw_run_end(gang);
+    op = end_pass(gang, spent, pass);
     for (uint32_t k = 0; k < FEW; k++) {
         if (!op) {
             lw_gang *next = lw_grid_next(gang, &op);
             if (!next) break;
             gang = next, k = 0;
         }
-        if (op && begin_again(gang, op, pass)) return NULL;
+        if (op && begin_again(gang, op, pass)) {
+            lw_run_begin(gang, pass);
+            return NULL;
+        }
         if (op && op->step != steps[op->code]) break;
         if (op) op = op->step == lw_step_block ? lw_enter_block(gang, op) : op->step(gang, op);
     }
@@ -228,6 +239,7 @@ static const lw_op *end(lw_gang *gang, uint32_t spent, lw_pass *pass, const lw_g
 
 static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes,
                           bool own) {
+    lw_run_end(gang);
     for (uint32_t w = 0; w < (own ? warp : warp + 1); w++)
         if (pass->lanes[w]) pend_rests(gang, pass, w);
     for (uint32_t w = warp; w < LW_GANG_WARPS; w++) {
@@ -245,4 +257,4 @@ static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, u
     return op;
 }
 
-const lw_core lw_core_calls = {begin, step_for, pend, end, leave, hand};
+const lw_core lw_core_calls = {begin, step_for, pend, end, leave, lw_run_on, hand};

@@ -223,7 +223,7 @@ static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_reque
 }
 
 /* All threads wait there, for each other and nothing else. */
-static bool is_plain(const lw_op *op) {
+bool lw_barrier_is_plain(const lw_op *op) {
     return op->mode == LW_BARRIER_sync && op->flags & LW_OP_IMM_A && !has_count(op) &&
            (uint32_t)op->imm < LW_BARRIERS && op[1].code == LW_OP_block;
 }
@@ -232,7 +232,7 @@ static bool is_plain(const lw_op *op) {
  * they come as well, and nothing need be noted of anybody. */
 static bool stands(lw_gang *gang, const lw_op *op) {
     const bool stood = gang->stands;
-    gang->stands = !stood && is_plain(op) && gang->mask == lw_live_lanes(gang) &&
+    gang->stands = !stood && lw_barrier_is_plain(op) && gang->mask == lw_live_lanes(gang) &&
                    !is_open(gang->cta, (uint32_t)op->imm);
     if (!gang->stands) return false;
     gang->resume = op;

@@ -17,7 +17,7 @@ typedef struct lw_bytes {
     size_t size;
 } lw_bytes;
 
-/* ---- One warp at a time: interp/pass.c ------------------------------------------------------------------------- */
+/* ---- One warp at a time: interp/pass.c, interp/runs.c ---------------------------------------------------------- */
 
 enum { LW_PASS_PLACES = 16, LW_GANG_WARPS = LW_GANG_LANES / LW_WARP_LANES };
 
@@ -89,8 +89,8 @@ bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes)
 typedef struct lw_core {
     /* The gang has entered `block`, and is at its operation op. Takes the lanes of its warps over, and those that are
      * ready at the blocks behind, if that is all there are of each warp in the frame. The block's instructions are no
-     * longer counted. Returns a bit for each warp; 0: nothing was done. */
-    uint32_t (*begin)(lw_gang *gang, const lw_op *op, uint32_t block, const uint32_t *entries, lw_pass *pass);
+     * longer counted. Returns a bit for each warp; 0: nothing was done. The pass has got `entries`. */
+    uint32_t (*begin)(lw_gang *gang, const lw_op *op, uint32_t block, lw_pass *pass);
     /* A step for some lanes of one warp. False: it trapped. */
     bool (*step)(lw_gang *gang, const lw_op *op, lw_step *step, uint32_t warp, uint32_t lanes);
     /* They are ready there, which lw_pass has no room for. */
@@ -102,12 +102,24 @@ typedef struct lw_core {
     /* These lanes of a warp go on with op by the interpreter. The warps behind it are as they were, and what is behind
      * the block, too, of this warp: `own`. */
     const lw_op *(*leave)(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes, bool own);
+    /* All warps have stopped, each as the whole that it was in the beginning. The next gang of a run, which has begun a
+     * pass with the same warps; NULL: nothing was done. interp/runs.c */
+    lw_gang *(*run_on)(lw_gang *gang, lw_pass *pass);
     /* The gang goes on at op: what the code returns to the dispatch loop, which is at `turn`'s. */
     const lw_op *(*hand)(lw_gang *gang, const lw_op *op, const lw_gang *turn);
 } lw_core;
 /* All of them, by their names. */
-#define LW_CORE_CALLS CORE(begin) CORE(step) CORE(pend) CORE(end) CORE(leave) CORE(hand)
+#define LW_CORE_CALLS CORE(begin) CORE(step) CORE(pend) CORE(end) CORE(leave) CORE(run_on) CORE(hand)
 extern const lw_core lw_core_calls;
+
+/* Between pass.c and runs.c: the pass is one from a block on, whose operation this is, and nobody is elsewhere. */
+void lw_pass_from(lw_pass *pass, const lw_op *block);
+/* A pass of the gang has begun: with it a run does, if it can. No part of any, any more. */
+void lw_run_begin(lw_gang *gang, const lw_pass *pass);
+lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass);
+/* The run goes on by other code, where this gang is: its first one. NULL: it does not. */
+lw_gang *lw_run_move(lw_cta *cta, const lw_op **op);
+void lw_run_end(lw_gang *gang);
 
 typedef struct lw_jit {
     uint32_t gang_bytes, op_bytes, pass_bytes,

@@ -213,10 +213,10 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
                 spread[] = {b->bytes, b->i32, b->i64};
     b->step_type = LLVMFunctionType(b->bytes, step, 2, false);
     b->interpret_type = LLVMFunctionType(b->bytes, interpret, 3, false);
-    LLVMTypeRef i32 = b->i32, begin[] = {b->bytes, b->bytes, i32, b->bytes, b->bytes},
+    LLVMTypeRef i32 = b->i32, begin[] = {b->bytes, b->bytes, i32, b->bytes},
                 some[] = {b->bytes, b->bytes, b->i64, i32, i32}, pend[] = {b->bytes, i32, i32, i32},
                 end[] = {b->bytes, i32, b->bytes, b->bytes}, leave[] = {b->bytes, b->bytes, b->bytes, i32, i32, b->i1};
-    b->pass_begin_type = LLVMFunctionType(i32, begin, 5, false);
+    b->pass_begin_type = LLVMFunctionType(i32, begin, 4, false);
     b->pass_step_type = LLVMFunctionType(b->i1, some, 5, false);
     LLVMTypeRef move[] = {b->bytes, b->bytes, i32, i32, b->bytes, b->bytes};
     b->pass_move_type = LLVMFunctionType(b->i1, move, 4, false);
@@ -224,6 +224,8 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
     b->pass_pend_type = LLVMFunctionType(LLVMVoidTypeInContext(context), pend, 4, false);
     b->pass_end_type = LLVMFunctionType(b->bytes, end, 4, false);
     b->pass_leave_type = LLVMFunctionType(b->bytes, leave, 6, false);
+    LLVMTypeRef run_on[] = {b->bytes, b->bytes};
+    b->pass_run_on_type = LLVMFunctionType(b->bytes, run_on, 2, false);
     b->pass_hand_type = LLVMFunctionType(b->bytes, interpret, 3, false);
     LLVMTypeRef put[] = {b->bytes, i32, b->bytes, i32, b->bytes, i32},
                 take[] = {b->bytes, i32, b->bytes, i32, b->bytes},

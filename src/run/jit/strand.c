@@ -150,6 +150,17 @@ static void save_first(lw_strand *s, uint32_t block) {
     LLVMPositionBuilderAtEnd(b->at, on);
 }
 
+static LLVMValueRef warp_word(const lw_strand *s, LLVMValueRef from, size_t offset) {
+    return lw_build_load(lw_strand_build(s), lw_strand_build(s)->i32, lw_warp_place(s, from), offset, 4, LW_ALIAS_gang);
+}
+
+/* Of the warp there is nobody elsewhere; and is that all it was? */
+static void note_whole(const lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef others = LLVMBuildXor(b->at, s->now, warp_word(s, s->pass, offsetof(lw_pass, lanes)), "");
+    lw_set(s, LLVMBuildOr(b->at, lw_get(s, s->apart), others, ""), s->apart);
+}
+
 /* The warp must wait, or is left to the interpreter for other reasons, at a block's beginning. As a rule it comes as a
  * whole; then its registers go to the frame here, and not where those of all lanes do that may be ready somewhere. */
 static void stop(lw_strand *s, uint32_t block) {
@@ -158,6 +169,7 @@ static void stop(lw_strand *s, uint32_t block) {
         rest(s);
         return;
     }
+    note_whole(s);
     save_first(s, block);
     for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w) & later_at(s, block, w);
     lw_strand_save(s, s->room, s->now);
@@ -194,10 +206,6 @@ static void emit_blocks(lw_strand *s) {
 }
 
 /* ---- Warps ------------------------------------------------------------------------------------------------------- */
-
-static LLVMValueRef warp_word(const lw_strand *s, LLVMValueRef from, size_t offset) {
-    return lw_build_load(lw_strand_build(s), lw_strand_build(s)->i32, lw_warp_place(s, from), offset, 4, LW_ALIAS_gang);
-}
 
 /* What the block, and those behind it, have to do with, and lanes there have in the frame. */
 static void take_registers(lw_strand *s, uint32_t block, const uint32_t *places, uint32_t count,
@@ -354,9 +362,11 @@ static LLVMValueRef list_entries(const lw_strand *s) {
 
 static void make_places(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef *const words[] = {&s->mask, &s->spent, &s->left_lanes, &s->stop}, *const doubles[] = {
-                                                                                       &s->lanes_done, &s->warps_done,
-                                                                                       &s->budget, &s->least};
+    LLVMValueRef *const words[] = {&s->mask, &s->spent, &s->left_lanes, &s->stop, &s->apart}, *const doubles[] = {
+                                                                                                  &s->lanes_done,
+                                                                                                  &s->warps_done,
+                                                                                                  &s->budget,
+                                                                                                  &s->least};
     for (size_t k = 0; k < LW_COUNT(words); k++) *words[k] = lw_build_stack(b, b->i32);
     for (size_t k = 0; k < LW_COUNT(doubles); k++) *doubles[k] = lw_build_stack(b, b->i64);
     s->left_at = lw_build_stack(b, b->bytes);
@@ -369,6 +379,7 @@ static void clear_state(const lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
     LLVMValueRef zero = lw_word(s, 0);
     lw_set(s, zero, s->spent), lw_set(s, zero, s->left_lanes), lw_set(s, zero, s->mask), lw_set(s, zero, s->stop);
+    lw_set(s, zero, s->apart);
     lw_set(s, LLVMConstNull(b->bytes), s->left_at), lw_set(s, lw_build_number(b, 1, 0), s->left_own);
     lw_set(s, lw_build_number(b, 64, 0), s->lanes_done), lw_set(s, lw_build_number(b, 64, 0), s->warps_done);
     lw_set(s, lw_build_number(b, 64, INT64_MAX), s->least);
@@ -395,14 +406,14 @@ static void emit_entries(lw_strand *s) {
     s->gangs = LLVMBuildPhi(b->at, b->bytes, "gang"), s->warps = LLVMBuildPhi(b->at, b->i32, "warps");
     LLVMPositionBuilderAtEnd(b->at, find);
     make_places(s);
-    LLVMValueRef entries = list_entries(s);
+    lw_build_store(b, list_entries(s), s->pass, offsetof(lw_pass, entries), 8, LW_ALIAS_gang);
     LLVMValueRef choice = LLVMBuildSwitch(b->at, lw_frame_entered(u), over, u->code->block_count);
     for (uint32_t block = 0; block < u->code->block_count; block++) {
         if (!lw_strand_enters(s, block)) continue;
         LLVMBasicBlockRef way = lw_build_block(b, "begin");
         LLVMAddCase(choice, lw_build_number(b, 64, lw_frame_number(u, u->block_at[block] + 1)), way);
         LLVMPositionBuilderAtEnd(b->at, way);
-        LLVMValueRef arguments[] = {b->gang, b->op, lw_word(s, block), entries, s->pass};
+        LLVMValueRef arguments[] = {b->gang, b->op, lw_word(s, block), s->pass};
         LLVMValueRef some = lw_host_call(b, LW_HOST_begin, b->pass_begin_type, arguments), gang = b->gang;
         LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, some, lw_word(s, 0)), s->passes, over);
         LLVMAddIncoming(s->gangs, &gang, &way, 1);

@@ -84,6 +84,7 @@ typedef struct lw_strand {
     LLVMBasicBlockRef trapped;       /* a step has: the launch is over */
     LLVMBasicBlockRef passes;        /* a pass has begun, of … */
     LLVMValueRef gangs, warps, turn; /* … this gang's, a bit each; and whom the dispatch loop is at */
+    LLVMValueRef apart;              /* place: 0 as long as all warps of the pass have stopped as a whole */
     LLVMValueRef slots[4];           /* by class: where the warp's lanes are in a slot, less its place in the frame */
     LLVMValueRef now, on[LW_CHUNKS]; /* the mask of the operation at hand; by chunks, once asked for on a way */
     uint32_t on_ways[LW_CHUNKS];

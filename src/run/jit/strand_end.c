@@ -85,14 +85,20 @@ static void emit_leaves(lw_strand *s) {
     hand(s, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
 }
 
+static LLVMValueRef rests_of_warp(const lw_strand *s) { /* less the place of them all */
+    const lw_build *b = lw_strand_build(s);
+    const uint64_t bytes = LW_PASS_PLACES * sizeof(struct lw_rest);
+    LLVMValueRef at = LLVMBuildZExt(b->at, s->warp, b->i64, "");
+    return lw_build_move(b, s->pass, LLVMBuildMul(b->at, at, lw_build_number(b, 64, bytes), ""));
+}
+
 /* Lanes are ready at a block: the n-th where lanes of the warp are. */
 static void note_rest(const lw_strand *s, LLVMValueRef n, LLVMValueRef block, LLVMValueRef lanes) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef at = LLVMBuildMul(b->at, s->warp, lw_word(s, LW_PASS_PLACES), "");
-    at = LLVMBuildZExt(b->at, LLVMBuildAdd(b->at, at, n, ""), b->i64, "");
+    LLVMValueRef at = LLVMBuildZExt(b->at, n, b->i64, "");
     at = LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(struct lw_rest)), "");
     const size_t offset = offsetof(lw_pass, rests);
-    LLVMValueRef place = lw_build_move(b, s->pass, at);
+    LLVMValueRef place = lw_build_move(b, rests_of_warp(s), at);
     lw_build_store(b, block, place, offset + offsetof(struct lw_rest, block), 4, LW_ALIAS_gang);
     lw_build_store(b, lanes, place, offset + offsetof(struct lw_rest, lanes), 4, LW_ALIAS_gang);
 }
@@ -100,6 +106,18 @@ static void note_rest(const lw_strand *s, LLVMValueRef n, LLVMValueRef block, LL
 static void count_rests(const lw_strand *s, LLVMValueRef count) {
     lw_build_store(lw_strand_build(s), count, lw_warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4,
                    LW_ALIAS_gang);
+}
+
+/* A warp of which all that it was is ready at one block, and not because its turn is over, has stopped as a whole. */
+static void note_apart(const lw_strand *s, LLVMValueRef count) {
+    const lw_build *b = lw_strand_build(s);
+    const size_t at = offsetof(lw_pass, rests) + offsetof(struct lw_rest, lanes);
+    LLVMValueRef was = lw_build_load(b, b->i32, lw_warp_place(s, s->pass), offsetof(lw_pass, lanes), 4, LW_ALIAS_gang);
+    LLVMValueRef is = lw_build_load(b, b->i32, rests_of_warp(s), at, 4, LW_ALIAS_gang);
+    LLVMValueRef several = LLVMBuildXor(b->at, count, lw_word(s, 1), "");
+    LLVMValueRef apart = LLVMBuildOr(b->at, LLVMBuildXor(b->at, was, is, ""), several, "");
+    apart = LLVMBuildOr(b->at, LLVMBuildOr(b->at, apart, lw_get(s, s->spent), ""), lw_get(s, s->apart), "");
+    lw_set(s, apart, s->apart);
 }
 
 /* Where lanes are ready, for the end of all warps. */
@@ -121,6 +139,7 @@ static void emit_rests(lw_strand *s) {
         LLVMPositionBuilderAtEnd(b->at, on);
     }
     count_rests(s, lw_get(s, count));
+    note_apart(s, lw_get(s, count));
 }
 
 /* The warp has stopped as a whole. */
@@ -143,11 +162,33 @@ void lw_strand_emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
     emit_stops(s, next);
 }
 
+static void begin_pass(const lw_strand *s, LLVMValueRef gang, LLVMValueRef warps) {
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(lw_strand_build(s)->at);
+    LLVMAddIncoming(s->gangs, &gang, &from, 1);
+    LLVMAddIncoming(s->warps, &warps, &from, 1);
+    LLVMBuildBr(lw_strand_build(s)->at, s->passes);
+}
+
+/* All have stopped as a whole: on to the next gang of a run, if there is one. */
+static void run_on(const lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMBasicBlockRef ask = lw_build_block(b, "ask"), on = lw_build_block(b, "on"), end = lw_build_block(b, "end");
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, lw_get(s, s->apart), lw_word(s, 0)), ask, end);
+    LLVMPositionBuilderAtEnd(b->at, ask);
+    LLVMValueRef arguments[] = {b->gang, s->pass};
+    LLVMValueRef gang = lw_host_call(b, LW_HOST_run_on, b->pass_run_on_type, arguments);
+    LLVMBuildCondBr(b->at, LLVMBuildIsNull(b->at, gang, ""), end, on);
+    LLVMPositionBuilderAtEnd(b->at, on);
+    begin_pass(s, gang, s->warps);
+    LLVMPositionBuilderAtEnd(b->at, end);
+}
+
 /* All warps have come as far as they can. As a rule another gang goes the same way now. */
 void lw_strand_emit_end(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
     LLVMBasicBlockRef again = lw_build_block(b, "again"), done = lw_build_block(b, "done");
     settle(s);
+    run_on(s);
     lw_build_store(b, lw_get(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
     LLVMValueRef arguments[] = {b->gang, lw_get(s, s->spent), s->pass, s->turn};
     LLVMValueRef op = lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments);
@@ -155,9 +196,7 @@ void lw_strand_emit_end(lw_strand *s) {
     LLVMBuildCondBr(b->at, LLVMBuildIsNull(b->at, gang, ""), done, again);
     LLVMPositionBuilderAtEnd(b->at, again);
     LLVMValueRef warps = lw_build_load(b, b->i32, s->pass, offsetof(lw_pass, warps), 4, LW_ALIAS_gang);
-    LLVMAddIncoming(s->gangs, &gang, &again, 1);
-    LLVMAddIncoming(s->warps, &warps, &again, 1);
-    LLVMBuildBr(b->at, s->passes);
+    begin_pass(s, gang, warps);
     LLVMPositionBuilderAtEnd(b->at, done);
     LLVMBuildRet(b->at, op);
 }
