@@ -3,6 +3,7 @@
 
 import html.parser
 import json
+import pathlib
 import random
 
 import cli
@@ -54,7 +55,48 @@ def rounds(lanes, size):
     return all_rounds, least
 
 
+BANKS = pathlib.Path(__file__).with_name("banks.tsv")
+LOADS = {4: (".u32", "%r"), 8: (".v2.u32", "{%r, %s}"), 16: (".v4.u32", "{%r, %s, %u, %v}")}
+BEGIN, ROUND, SHOWS = 68, 128, {4: 440, 8: 570, 16: 960}  # cycles of 64 requests; fewer are spent on something else than rounds
+
+
+def recorded():
+    """Bytes of a lane, {lane: address}, and rounds of a request: what an H200 took says how many, or that there are no more than so many."""
+    for line in BANKS.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        size, mask, cycles, places = line.split("\t")
+        size, mask, cycles = int(size), int(mask, 16), int(cycles)
+        at = [int(places[7:]) * lane for lane in range(LANES)] if places.startswith("stride=") else [int(place) for place in places.split(",")]
+        lanes = {lane: at[lane] * size for lane in range(LANES) if mask >> lane & 1}
+        yield size, lanes, round((cycles - BEGIN) / ROUND), cycles >= SHOWS[size]
+
+
 class Profile(cli.Case):
+    def test_rounds_of_a_gpu(self):
+        """Rounds of loads are what an H200 takes two cycles for each."""
+        for size in LOADS:
+            rows = [row[1:] for row in recorded() if row[0] == size]
+            self.assertGreater(len(rows), 100)
+            suffix, operand = LOADS[size]
+            loads = [f"ld.global.u32 %a, [%in+{128 * k}]; setp.ne.u32 %p, %a, 0xffffffff; add.u32 %a, %a, %b; @%p ld.shared{suffix} {operand}, [%a]; // request {k}\n"
+                     for k in range(len(rows))]
+            text = HEADER + cli.kernel("k", ".u64 in", body=".shared .align 16 .b8 room[65536]; .reg .b64 %in, %w; .reg .b32 %a, %b, %r, %s, %u, %v; .reg .pred %p;\n"
+                                       "ld.param.u64 %in, [in]; mov.u32 %r, %laneid; mul.wide.u32 %w, %r, 4; add.u64 %in, %in, %w; mov.u32 %b, room;\n" + "".join(loads) + "ret;")
+            addresses = b"".join(lanes.get(lane, 0xffffffff).to_bytes(4, "little") for lanes, *_ in rows for lane in range(LANES))
+            self.file("in.bin", addresses)
+            result = self.profile("-", "-b", "32", "-a", "u32[]=@in.bin", stdin=text)
+            found = {}
+            for line in result["lines"]:
+                for memory in line.get("memory", []):
+                    if memory["space"] == "shared":
+                        found[int(line["text"].rpartition("request ")[2])] = memory["rounds"]
+            for k, (lanes, expected, shows) in enumerate(rows):
+                if shows:
+                    self.assertEqual(found[k], expected, (size, lanes))
+                else:
+                    self.assertLessEqual(found[k], expected, (size, lanes))
+
     def profile(self, name, *args, code=0, **more):
         done = self.lanewise("profile", name, "--json", *args, **more)
         self.assertEqual(done[0], code, done)
