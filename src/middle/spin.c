@@ -67,7 +67,7 @@ static void mark_branches(const lw_spins *s, lw_code *code, uint32_t *racy) {
         count += lw_op_races(op) || calls_racy(s, code, op);
         racy[block] = count;
         if (op->flags & LW_OP_BACKWARD && count > (op->a ? racy[op->a - 1] : 0))
-            op->flags |= LW_OP_SPIN; /* from its first target on */
+            op->flags |= LW_OP_SPIN, s->program->spins = true; /* from its first target on */
     }
 }
 

@@ -13,7 +13,7 @@
 
 enum {
     LW_ROUNDS = 64,            /* rounds of turns before a cluster is set aside */
-    LW_STRAIGHT = 64,          /* barriers that a CTA passes before its worker looks up */
+    LW_RUN_SETTLES = 64,       /* CTAs of a run behind which what they counted is told */
     LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
     LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
                                   one that has not begun */
@@ -153,8 +153,7 @@ static bool cta_prepare(lw_cta *cta, lw_grid *grid) {
     return true;
 }
 
-/* CUDA leaves it undefined; zeros make what reads it repeatable. The same holds for local memory: frames begin with
- * zeros there. */
+/* CUDA leaves it undefined; zeros make what reads it repeatable. Frames begin with zeros in local memory, too. */
 static void clear_shared(lw_cta *cta) {
     if (cta->shared_bytes) memset(cta->shared, 0, cta->shared_bytes);
 }
@@ -165,7 +164,7 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     cta->live = cta->threads;
     cta->trap.kind = LW_TRAP_none;
     cta->barriers_in_use = 0;
-    cta->turn = cta->straight = 0;
+    cta->turn = 0;
     cta->stands = cta->runs = cta->run_moves = false;
     cta->handed = NULL;
     clear_shared(cta);
@@ -389,26 +388,33 @@ static bool look_up(lw_seat *seat, const lw_cta *cta) {
     return true;
 }
 
-static void end_turns(lw_cta *cta) {
+static void settle_gangs(lw_cta *cta) {
     for (uint32_t g = 0; g < cta->gang_count; g++) lw_gang_settle(&cta->gangs[g]);
 }
 
+/* Its turn is over, and it can go on at once. */
+static bool is_spent(const lw_gang *gang) { return gang->state == LW_GANG_ready && !gang->stands; }
+
 /* One turn for every gang that can run. */
-static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
+static bool run_gangs(lw_seat *seat, lw_cta *cta, bool *ran) {
     cta->stands = false;
-    for (cta->turn = cta->straight = 0; cta->turn < cta->gang_count;) {
+    for (cta->turn = 0; cta->turn < cta->gang_count;) {
         lw_gang *gang = &cta->gangs[cta->turn++];
         if (LW_UNLIKELY(gang->timed) && !lw_gang_wake(gang)) return false;
         if (gang->state != LW_GANG_ready) continue;
         *ran = true;
         lw_gang_run(gang);
-        if (LW_UNLIKELY(cta->trap.kind)) {
-            end_turns(cta);
-            return false;
-        }
-        if (gang->state == LW_GANG_ready && !gang->stands && !look_up(seat, cta)) return false;
+        if (LW_UNLIKELY(cta->trap.kind)) return false;
+        if ((is_spent(gang) || is_spent(&cta->gangs[cta->turn - 1])) && !look_up(seat, cta)) return false;
     }
     return !cta->stands || !lw_cta_pass_barrier(cta) || look_up(seat, cta);
+}
+
+/* What is counted is counted, however it ends. */
+static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
+    if (LW_LIKELY(run_gangs(seat, cta, ran))) return true;
+    settle_gangs(cta);
+    return false;
 }
 
 static bool run_round(lw_seat *seat, const lw_cluster *cluster, bool *ran) {
@@ -496,27 +502,42 @@ static bool may_go_on(const lw_seat *seat, const lw_grid *grid) {
     return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !lw_grid_is_late(grid);
 }
 
-/* The CTA, alone in its cluster, has ended: it is the next one now. */
-static bool begin_another(lw_seat *seat, lw_cta *cta) {
-    lw_grid *grid = cta->grid;
-    uint64_t number;
+/* CTAs may follow each other in the same objects. */
+static bool may_follow(const lw_seat *seat, const lw_cta *cta) {
+    const lw_grid *grid = cta->grid;
     if (!seat->may_begin || cta->program != newest_program(grid)) return false;
-    if (grid->tier && (seat->metered || lw_tier_measures(grid->tier))) return false;
-    if (!claim(seat, grid, &number)) return false;
+    return !grid->tier || (!seat->metered && !lw_tier_measures(grid->tier));
+}
+
+/* The CTA, alone in its cluster, has ended, and another one is claimed. */
+static bool claim_another(lw_seat *seat, lw_cta *cta, uint64_t *number) {
+    lw_grid *grid = cta->grid;
+    if (!may_follow(seat, cta) || !claim(seat, grid, number)) return false;
     count_done(seat, cta->cluster);
     seat->in_vain = 0;
     if (seat->warp_instructions >= LW_FLUSH) flush_counts(seat, grid);
+    return true;
+}
+
+/* It is that one now. */
+static bool begin_another(lw_seat *seat, lw_cta *cta) {
+    lw_grid *grid = cta->grid;
+    uint64_t number;
+    if (!claim_another(seat, cta, &number)) return false;
     place_cluster(cta->cluster, grid, number);
     if (cluster_begin(cta->cluster, grid)) return true;
     cta->trap = (lw_trap_record){.kind = LW_TRAP_memory, .code = grid->program->entry};
     return false;
 }
 
+/* Behind a barrier. Where a CTA may wait for another one that is a round like any other, and some of these are enough
+ * before others get to run. */
+static bool may_pass(lw_cta *cta) { return !cta->program->spins || ++cta->cluster->rounds < LW_ROUNDS; }
+
 /* All gangs have had their turn: they go on behind the barrier where they stand, or are those of another CTA. */
 static bool begin_round(lw_seat *seat, lw_cta *cta) {
-    const bool passes = cta->stands && cta->straight < LW_STRAIGHT && lw_cta_pass_barrier(cta);
+    const bool passes = cta->stands && may_pass(cta) && lw_cta_pass_barrier(cta);
     if (!passes && (cta->live || !begin_another(seat, cta))) return false;
-    if (passes) cta->straight++;
     cta->turn = 0;
     return true;
 }
@@ -550,26 +571,20 @@ lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op) {
 bool lw_cta_may_run(const lw_cta *cta) {
     const lw_grid *grid = cta->grid;
     const lw_seat *seat = cta->seat;
-    if (grid->has_clusters || cta->threads != cta->gang_count * grid->gang_lanes || cta->live != cta->threads)
-        return false;
-    if (!seat->may_begin || cta->barriers_in_use || (grid->tier && (seat->metered || lw_tier_measures(grid->tier))))
-        return false;
-    return may_go_on(seat, grid);
+    const bool alike = cta->gang_count == 1 || cta->threads == cta->gang_count * grid->gang_lanes;
+    if (grid->has_clusters || !alike || cta->live != cta->threads) return false;
+    return !cta->barriers_in_use && may_follow(seat, cta) && may_go_on(seat, grid);
 }
 
-bool lw_cta_may_pass(lw_cta *cta) {
-    if (cta->straight >= LW_STRAIGHT || !may_go_on(cta->seat, cta->grid)) return false;
-    cta->straight++;
-    return true;
-}
+bool lw_cta_may_pass(lw_cta *cta) { return may_go_on(cta->seat, cta->grid) && may_pass(cta); }
 
 bool lw_cta_replace(lw_cta *cta) {
     lw_grid *grid = cta->grid;
     const uint64_t next = cta->number + 1;
     uint64_t number;
     if (!may_go_on(cta->seat, grid) || cta->gangs->hints_of != grid->ranges->state) return false;
-    if (cta->program != newest_program(grid) || !claim(cta->seat, grid, &number)) return false;
-    count_done(cta->seat, cta->cluster);
+    if (!claim_another(cta->seat, cta, &number)) return false;
+    if (next % LW_RUN_SETTLES == 0) settle_gangs(cta);
     if (number == next && cta->index[0] + 1 < grid->shape[0]) { /* else divisions find its place */
         cta->number = cta->cluster->number = next;
         cta->index[0]++, cta->cluster->index[0]++;
@@ -578,7 +593,7 @@ bool lw_cta_replace(lw_cta *cta) {
         cta->cluster->live = cta->live;
         place_cta(cta, grid);
     }
-    cta->straight = cta->cluster->polls = 0;
+    cta->cluster->polls = cta->cluster->rounds = 0;
     clear_shared(cta);
     return true;
 }

@@ -400,7 +400,7 @@ void lw_gang_end(lw_gang *gang);
  * next, as long as nobody has to look (lw_grid_next). */
 void lw_gang_run(lw_gang *gang);
 const lw_op *lw_gang_begin_turn(lw_gang *gang); /* where it goes on; NULL: nobody can */
-void lw_gang_leave(lw_gang *gang);              /* all of it exit, which is nobody else's concern */
+void lw_gang_leave(lw_gang *gang);              /* all of it exit, and no barrier of the CTA waits for them */
 
 /* A frame for lanes that enter a function, at block 0 but not yet pending anywhere. NULL: stack or memory exhausted. */
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes);
@@ -459,7 +459,7 @@ typedef struct lw_cluster {
 } lw_cluster;
 
 struct lw_cta {
-    struct lw_grid *grid;
+    struct lw_grid *grid;             /* NULL: it rests */
     lw_cluster *cluster, own_cluster; /* own_cluster is in use where rank is 0 */
     uint32_t rank, place[3];          /* in the cluster */
     const lw_program *program;
@@ -468,7 +468,6 @@ struct lw_cta {
     uint32_t threads, gang_count, live; /* live: threads that have not exited */
     struct lw_seat *seat;               /* of the worker that runs it */
     uint32_t turn;                      /* in this round the gangs in front of this one have had theirs */
-    uint32_t straight;                  /* barriers passed in this round */
     bool stands;                        /* a gang has come to a barrier in this round and stands there */
     bool runs, run_moves;               /* interp/runs.c; on to other code */
     const lw_op *run_from;              /* where the gangs of this round of the run began … */
@@ -734,12 +733,15 @@ bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layo
                       lw_text *why);
 
 bool lw_grid_is_late(const lw_grid *grid); /* somebody stopped it, or its time is over */
+
+/* ---- From turn to turn: grid.c ------------------------------------------------------------------------- */
+
 /* A gang's turn is over. The one whose turn it is next, of its CTA or of the worker's next one, and where it goes on,
- * or NULL there: nobody of it can. NULL: the worker has to look first. grid.c */
+ * or NULL there: nobody of it can. NULL: the worker has to look first. */
 lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op);
-void lw_gang_settle(lw_gang *gang); /* what it has counted, to its worker */
-/* For runs (interp/runs.c). Nothing stands against one; the CTA goes on behind a barrier, now and then it does not; it
- * has ended, and is the next one that is claimed: memory and place, nothing of its gangs. */
+void lw_gang_settle(lw_gang *gang); /* what it has counted, to its worker, and notes to the grid */
+/* For runs (interp/runs.c). Nothing stands against one; the CTA goes on behind a barrier, unless the worker has to look
+ * first; it has ended, and is the next one that is claimed: memory and place, nothing of its gangs. */
 bool lw_cta_may_run(const lw_cta *cta);
 bool lw_cta_may_pass(lw_cta *cta);
 bool lw_cta_replace(lw_cta *cta);

@@ -10,8 +10,11 @@ without end that stops.
 import argparse
 import itertools
 import json
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 WORD = (1 << 32) - 1
 ROUNDS, CTAS, GROUP = 9, 23, 7
@@ -76,6 +79,36 @@ AGAIN: bar.sync 0; ld.volatile.global.u32 %v, [%out]; setp.eq.u32 %p, %v, 0; @%p
 ret;
 }
 """
+# The second gang comes to a barrier of the cluster, which is the CTA alone, while the first one has left.
+ARRIVE = """.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %p; .reg .b32 %t, %i; .reg .b64 %o, %w;
+ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mov.u32 %i, 0;
+L: add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 4; @%p bra L;
+setp.lt.u32 %p, %t, 128; @%p bra D;
+barrier.cluster.arrive; barrier.cluster.wait;
+mul.wide.u32 %w, %t, 4; add.u64 %o, %o, %w; st.global.u32 [%o], %t;
+D: ret;
+}
+"""
+# Of the second gang lanes 16 to 31 of each warp, which do not execute, are outside of shared memory: their warps are left to the interpreter, up to the end.
+LEFT = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.shared .align 4 .b32 room[16];
+.reg .pred %p; .reg .b32 %t, %l, %a, %x, %v; .reg .b64 %o, %w;
+ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 128; @%p bra D;
+and.b32 %l, %t, 16; setp.ne.u32 %p, %l, 0; @%p bra D;
+and.b32 %a, %t, 15; shl.b32 %a, %a, 2; shl.b32 %l, %l, 8; add.u32 %a, %a, %l; mov.u32 %x, room; add.u32 %a, %a, %x;
+st.shared.u32 [%a], %t; ld.shared.u32 %v, [%a]; mul.wide.u32 %w, %t, 4; add.u64 %o, %o, %w; st.global.u32 [%o], %v;
+D: ret;
+}
+"""
 FAR = WORD
 
 
@@ -115,9 +148,27 @@ def alone(threads, count, odd):
     return out
 
 
-def run(tool, engine, workers, kernel, *arguments, options=()):
+def stops(tool, engine):
+    """A run without end is stopped by a signal, as by Ctrl-C."""
+    command = [tool, "run", "-q", "--engine", engine, "--threads", "1", "-k", "forever", "-b", "256", "-g", "3", "-a", "u32[1]"]
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+        file.write(TEXT)
+        file.flush()
+        process = subprocess.Popen([*command, file.name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        early = process.poll()
+        process.send_signal(signal.SIGINT)
+        try:
+            errors = process.communicate(timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return False
+    return early is None and process.returncode not in (0, 3) and "stop" in errors.lower()
+
+
+def run(tool, engine, workers, kernel, *arguments, options=(), text=TEXT):
     command = [tool, "run", "-q", "--stats=json", "--engine", engine, "--threads", str(workers), "--language", "ptx", "-k", kernel, *options, *arguments, "-"]
-    return subprocess.run(command, input=TEXT, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
 
 
 def launch(tool, engine, workers, threads, leaves, whole=FAR, bad=FAR):
@@ -142,7 +193,7 @@ def main():
         if not good:
             print(*what)
 
-    for threads, (leaves, whole) in itertools.product((64, 128, 224, 256, 384, 800), ((FAR // 2, FAR), (32, FAR), (FAR // 2, 4))):
+    for threads, (leaves, whole) in itertools.product((64, 90, 128, 224, 256, 384, 800), ((FAR // 2, FAR), (32, FAR), (FAR // 2, 4))):
         expected, seen = model(threads, leaves, whole), set()
         for engine, workers in itertools.product(engines, (1, 2)):
             done = launch(tool, engine, workers, threads, leaves, whole)
@@ -150,13 +201,23 @@ def main():
             check(done.returncode == 0 and words == expected, engine, workers, threads, leaves, done.stderr)
             seen.add(counts(done) if done.returncode == 0 else None)
         check(len(seen) == 1, "counts of instructions differ:", threads, leaves, whole, seen)
-    for threads, odd in itertools.product((32, 96, 128, 192, 256, 512), (3, 8)):
-        words = threads * CTAS * 3
+    for threads, odd in itertools.product((32, 96, 100, 128, 192, 256, 512), (3, 8)):
+        words, seen = threads * CTAS * 3, {}
         for engine, workers, count in itertools.product(engines, (1, 2), (words, words - 37, words // 2 + 5)):
             done = run(tool, engine, workers, "alone", "-b", str(threads), "-g", f"{CTAS},3", "-a", f"u32[{words}]:print", "-a", f"u32[{words}]=range:5:3", "-a",
                        f"u32={count}", "-a", f"u32={odd}")
             check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == alone(threads, count, odd), engine, workers, threads, count, done.stderr)
             check(done.returncode == 0 and json.loads(done.stderr)["ctas"] == CTAS * 3, engine, workers, threads, count, done.stderr)
+            seen.setdefault(count, set()).add(counts(done) if done.returncode == 0 else None)
+        check(all(len(each) == 1 for each in seen.values()), "counts of instructions differ:", threads, odd, seen)
+    for text, threads, written in ((ARRIVE, 256, lambda t: t >= 128), (LEFT, 160, lambda t: t >= 128 and not t & 16)):
+        seen = set()
+        for engine, workers, ctas in itertools.product(engines, (1, 2), (1, 7)):
+            done = run(tool, engine, workers, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[256]:print", text=text)
+            right = [t if t < threads and written(t) else 0 for t in range(256)]
+            check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == right, engine, workers, threads, ctas, done.stdout, done.stderr)
+            seen.add((ctas, counts(done)) if done.returncode == 0 else None)
+        check(len(seen) == 2, "counts of instructions differ:", threads, seen)
     for threads in (256, 384):
         bad = threads * 20 + 140
         for engine, workers in itertools.product(engines, (1, 2)):
@@ -165,6 +226,8 @@ def main():
     for engine, options in itertools.product(engines, (("--step-limit", "100000"), ("--timeout", "0.5"))):
         done = run(tool, engine, 1, "forever", "-b", "256", "-g", "3", "-a", "u32[1]", options=options)
         check(done.returncode not in (0, 3) and "stop" in done.stderr.lower(), engine, options, done.returncode, done.stderr)
+    for engine in engines:
+        check(stops(tool, engine), engine, "does not stop")
     print(f"{runs} checks of {', '.join(engines)}, {failed} not as they should be")
     return 1 if failed or not engines else 0
 

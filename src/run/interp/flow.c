@@ -8,7 +8,6 @@
 #include "run/interp/turn.h"
 
 enum {
-    LW_BUDGET = 8192, /* backward branches a turn, of short loops */
     LW_YIELD_COST = 4096,
     LW_PATIENCE = 16, /* turns that a loop without such reads gets before pending lanes run apart from it */
 };
@@ -260,9 +259,9 @@ void lw_gang_leave(lw_gang *gang) {
     gang->exited = gang->exist;
     gang->frame->owned = 0;
     gang->cta->live -= gang->active;
-    gang->cta->cluster->live -= gang->active;
     gang->cta->cluster->idle = 0;
     gang->state = LW_GANG_done;
+    lw_cluster_leave(gang);
 }
 
 const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {

@@ -198,8 +198,7 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->exist = here == LW_GANG_LANES ? LW_MASK_ALL : LW_MASK_BIT(here) - 1;
     gang->exited = 0;
     gang->stands = false;
-    gang->turns = 0;
-    gang->served = gang->beside = 0;
+    lw_gang_renew(gang);
     gang->cluster_came = gang->cluster_owed = 0;
     if (gang->meeting) lw_meeting_reset(gang);
     if (gang->async) lw_async_reset(gang);

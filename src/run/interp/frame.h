@@ -11,6 +11,11 @@ static inline uint32_t lw_ready_words(uint32_t bits) { return bits / 64 + (bits 
  * the host. caller NULL: the kernel's own. */
 bool lw_frame_fits(const lw_gang *gang, const lw_code *code, const lw_frame *caller);
 void lw_frame_clear(lw_frame *frame); /* what is read in front of all writes is zero */
+/* Nothing of its turns counts any more. */
+static inline void lw_gang_renew(lw_gang *gang) {
+    gang->turns = 0;
+    gang->served = gang->beside = 0;
+}
 /* Its last lane has left; the next activation of its function may have it. */
 void lw_frame_drop(lw_gang *gang, lw_frame *frame);
 

@@ -1,7 +1,6 @@
 /* pass.c: what compiled code that takes one warp at a time asks of the interpreter: lanes from the frame and back,
  * steps for some lanes of a warp. */
-#include "run/interp/interp.h"
-#include "run/jit/jit.h"
+#include "run/interp/runs.h"
 
 /* A mask is put together of its warps' words, and taken apart into them, by shifts of known numbers: in a loop each
  * would go by way of memory. */
@@ -188,9 +187,11 @@ static const lw_op *end_pass(lw_gang *gang, uint32_t spent, const lw_pass *pass)
     return op;
 }
 
-/* Another gang than the dispatch loop's waits for the worker to run it. */
+/* Another gang than the dispatch loop's waits until that asks who is next, or its turn is over. */
 static const lw_op *hand(lw_gang *gang, const lw_op *op, const lw_gang *turn) {
-    if (gang == turn || !op) return op;
+    if (gang == turn) return op;
+    if (!op) lw_gang_settle(gang);
+    if (!op) return NULL;
     gang->resume = op;
     gang->cta->handed = gang;
     return NULL;

@@ -4,12 +4,11 @@
  * As long as a run lasts nobody writes down what nobody asks for. A gang that is through is as it was when it began, at
  * a barrier and at its end; so is the next CTA's, in the same objects. Whatever else a gang does ends the run first:
  * all gangs are made what they are then, so that the rest of the interpreter knows nothing of runs. */
-#include "run/interp/frame.h"
-#include "run/jit/jit.h"
+#include "run/interp/runs.h"
 
 /* ---- Begin --------------------------------------------------------------------------------------------------- */
 
-/* It has begun nothing that somebody would have to end. */
+/* It has begun nothing that somebody would have to end. Who once has is asked no more: its CTAs are not in runs. */
 static bool is_free(const lw_gang *gang) {
     return !gang->async && !gang->meeting && !gang->cluster_owed && !gang->cta->cluster->arrived;
 }
@@ -51,7 +50,9 @@ static const lw_op *stop_of(const lw_gang *gang, const lw_pass *pass) {
 }
 
 static bool is_end(const lw_op *block) { return block[1].code == LW_OP_exit || block[1].code == LW_OP_ret; }
-static bool is_barrier(const lw_op *block) { return block[1].code == LW_OP_barrier && lw_barrier_is_plain(block + 1); }
+static bool is_plain_barrier(const lw_op *block) {
+    return block[1].code == LW_OP_barrier && lw_barrier_is_plain(block + 1);
+}
 
 /* Rows may be read without a look where compiled code alone has written the frame and a barrier lies in front. */
 static bool is_trusted(const lw_gang *gang, const lw_op *from) {
@@ -60,13 +61,14 @@ static bool is_trusted(const lw_gang *gang, const lw_op *from) {
 
 /* All gangs of the CTA are through: behind the barrier, or in the next CTA. Long text is in pieces, of which this pass
  * may be another one's. */
-static bool begin_round(lw_cta *cta, lw_pass *pass) {
+static bool next_round(lw_cta *cta, lw_pass *pass) {
     const lw_code *code = cta->program->entry;
     const bool ends = is_end(cta->run_to);
     const lw_op *from = ends ? block_of(code, 0) : cta->run_to + 2;
     if (from[1].step == cta->program->steps[from[1].code]) return false; /* that is not compiled */
     if (!(ends ? lw_cta_replace(cta) : lw_cta_may_pass(cta))) return false;
     for (uint32_t g = 0; ends && g < cta->gang_count; g++) {
+        lw_gang_renew(&cta->gangs[g]);
         lw_frame_clear(cta->gangs[g].frame);
         cta->gangs[g].frame->written = LW_FRAME_pure;
     }
@@ -90,15 +92,16 @@ lw_gang *lw_run_move(lw_cta *cta, const lw_op **op) {
 lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     lw_cta *cta = gang->cta;
     const lw_op *to = cta->runs ? stop_of(gang, pass) : NULL;
-    if (!to || !is_free(gang) || (gang->number ? to != cta->run_to : !is_end(to) && !is_barrier(to))) return NULL;
+    if (!to || !is_free(gang) || (gang->number ? to != cta->run_to : !is_end(to) && !is_plain_barrier(to))) return NULL;
     cta->run_to = to;
     lw_gang *next = gang + 1;
     if (next == cta->gangs + cta->gang_count) {
-        if (!begin_round(cta, pass)) return NULL;
+        if (!next_round(cta, pass)) return NULL;
         next = cta->gangs;
     }
     gang->warp_instructions += to->imm * gang->active_warps;
     gang->lane_instructions += to->imm * gang->active;
+    next->budget = LW_BUDGET;
     pass->trusted = is_trusted(next, cta->run_from);
     return cta->run_moves ? NULL : next;
 }

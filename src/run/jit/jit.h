@@ -103,7 +103,7 @@ typedef struct lw_core {
      * the block, too, of this warp: `own`. */
     const lw_op *(*leave)(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes, bool own);
     /* All warps have stopped, each as the whole that it was in the beginning. The next gang of a run, which has begun a
-     * pass with the same warps; NULL: nothing was done. interp/runs.c */
+     * pass with the same warps; NULL: `end` must follow. interp/runs.c */
     lw_gang *(*run_on)(lw_gang *gang, lw_pass *pass);
     /* The gang goes on at op: what the code returns to the dispatch loop, which is at `turn`'s. */
     const lw_op *(*hand)(lw_gang *gang, const lw_op *op, const lw_gang *turn);
@@ -111,15 +111,6 @@ typedef struct lw_core {
 /* All of them, by their names. */
 #define LW_CORE_CALLS CORE(begin) CORE(step) CORE(pend) CORE(end) CORE(leave) CORE(run_on) CORE(hand)
 extern const lw_core lw_core_calls;
-
-/* Between pass.c and runs.c: the pass is one from a block on, whose operation this is, and nobody is elsewhere. */
-void lw_pass_from(lw_pass *pass, const lw_op *block);
-/* A pass of the gang has begun: with it a run does, if it can. No part of any, any more. */
-void lw_run_begin(lw_gang *gang, const lw_pass *pass);
-lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass);
-/* The run goes on by other code, where this gang is: its first one. NULL: it does not. */
-lw_gang *lw_run_move(lw_cta *cta, const lw_op **op);
-void lw_run_end(lw_gang *gang);
 
 typedef struct lw_jit {
     uint32_t gang_bytes, op_bytes, pass_bytes,

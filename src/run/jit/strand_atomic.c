@@ -129,8 +129,7 @@ static void put_results(lw_strand *s, uint32_t n, const lw_lists *lists) {
     }
 }
 
-/* ---- Lanes that change one place together -------------------------------------------------------------------------
- */
+/* ---- Lanes that change one place together ------------------------------------------------------------------------ */
 
 typedef struct lw_run {
     LLVMBasicBlockRef begins, lane, ends, done;

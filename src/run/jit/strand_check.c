@@ -156,8 +156,13 @@ LLVMValueRef lw_course_met(const lw_strand *s, uint32_t n, LLVMValueRef *base, L
     return home.size;
 }
 
-/* The address of the first run in which lanes execute says what a generic one is of. */
+/* The address of the first lane that executes, or of the first run in which some do, says what a generic one is of. */
 static LLVMValueRef first_address(const lw_strand *s, const lw_course *course) {
+    if (lw_course_goes_by_mask(s, course)) {
+        LLVMValueRef from, to;
+        find_ends(s, course->shape.step[0], &from, &to);
+        return LLVMBuildAdd(lw_strand_build(s)->at, course->at[0], from, "");
+    }
     LLVMValueRef first = course->at[lw_strand_runs(course->shape.run) - 1];
     for (uint32_t at = lw_strand_runs(course->shape.run) - 1; at-- > 0;) {
         LLVMValueRef has = lw_strand_has(s, course->shape.run, at);
@@ -354,6 +359,7 @@ bool lw_course_is_sure(lw_strand *s, uint32_t n) {
 
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course) {
     const lw_home_ir home = find_shared(s);
-    if (lw_strand_shape(s, op->a).run < LW_WARP_BITS) keep_home(s, course, home.base); /* else all were looked at */
+    if (lw_strand_shape(s, op->a).run < LW_WARP_BITS)
+        keep_home(s, course, home.base); /* else who executes was looked at */
     set_host(s, course, &home);
 }
