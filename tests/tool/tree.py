@@ -4,7 +4,7 @@
 includes  an #include may only point left in: base front middle run session tool/shim; isa/ and include/ are for everyone
 apart     what knows nothing of what: programs and engines of front ends, PTO of PTX and the other way; only one file asks the environment
 words     nobody compares the texts of an instruction's words, but for the files that make values of them
-names     files and folders that README.md and docs/ name are there
+names     files and folders that README.md and docs/ name are there, and docs/decisions/README.md has the titles of all decisions
 places    no file of the project names a place on some machine or a host other than those of the list below
 sizes     no file of src/ or include/ has more than 800 lines"""
 
@@ -154,6 +154,16 @@ def check_names(root, files):
                     yield f"{where}:{number}: there is no {name}"
     if not seen:
         yield "no document names a file: is this the root of the project?"
+    if (root / "docs/decisions").is_dir():
+        yield from check_index(root / "docs/decisions")
+
+
+def check_index(folder):
+    index = (folder / "README.md").read_text().splitlines()
+    for path in sorted(folder.glob("0*.md")):
+        number, title = path.read_text().splitlines()[0].removeprefix("# ").split(". ", 1)
+        if f"{number}. [{title}]({path.name})" not in index:
+            yield f"docs/decisions/README.md: {path.name} is not in it as {number}. [{title}]"
 
 
 def check_places(root, files):
