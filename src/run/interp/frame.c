@@ -200,8 +200,8 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->stands = false;
     lw_gang_renew(gang);
     gang->cluster_came = gang->cluster_owed = 0;
-    if (gang->meeting) lw_meeting_reset(gang);
-    if (gang->async) lw_async_reset(gang);
+    lw_meeting_reset(gang);
+    lw_async_reset(gang);
     gang->waits.count = gang->timed = 0;
     lw_frame *frame = entry_frame(gang, cta->program->entry);
     if (!frame) return false;

@@ -56,8 +56,10 @@ static uint32_t begin_at(lw_gang *gang, const lw_op *op, lw_pass *pass) {
 /* Behind lw_enter_block, which has counted. */
 static uint32_t begin_counted(lw_gang *gang, const lw_op *op, lw_pass *pass) {
     const uint32_t warps = begin_at(gang, op, pass);
-    if (!warps) lw_run_end(gang);
-    if (!warps) return 0;
+    if (!warps) {
+        lw_run_end(gang);
+        return 0;
+    }
     gang->warp_instructions -= op->imm * gang->active_warps;
     gang->lane_instructions -= op->imm * gang->active;
     return warps;
@@ -190,10 +192,8 @@ static const lw_op *end_pass(lw_gang *gang, uint32_t spent, const lw_pass *pass)
 /* Another gang than the dispatch loop's waits until that asks who is next, or its turn is over. */
 static const lw_op *hand(lw_gang *gang, const lw_op *op, const lw_gang *turn) {
     if (gang == turn) return op;
-    if (!op) lw_gang_settle(gang);
-    if (!op) return NULL;
-    gang->resume = op;
-    gang->cta->handed = gang;
+    if (op) gang->resume = op, gang->cta->handed = gang;
+    else lw_gang_settle(gang);
     return NULL;
 }
 
@@ -206,7 +206,7 @@ static bool begin_again(lw_gang *gang, const lw_op *op, lw_pass *pass) {
     } else if (op->step == pass->step && op[-1].code == LW_OP_block) {
         pass->warps = begin_counted(gang, op - 1, pass);
     }
-    pass->gang = gang;
+    if (pass->warps) pass->gang = gang;
     return pass->warps;
 }
 
@@ -234,7 +234,6 @@ static const lw_op *end(lw_gang *gang, uint32_t spent, lw_pass *pass, const lw_g
         if (op && op->step != steps[op->code]) break;
         if (op) op = op->step == lw_step_block ? lw_enter_block(gang, op) : op->step(gang, op);
     }
-    pass->gang = NULL;
     return hand(gang, op, turn);
 }
 

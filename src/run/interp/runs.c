@@ -59,6 +59,12 @@ static bool is_trusted(const lw_gang *gang, const lw_op *from) {
     return from->a && gang->frame->written == LW_FRAME_pure;
 }
 
+/* The gang will go on at that block, which begin_at in pass.c is told. */
+static void go_on_at(lw_gang *gang, const lw_op *from) {
+    gang->trusted = is_trusted(gang, from) ? from : NULL;
+    gang->trusted_frame = gang->frame;
+}
+
 /* All gangs of the CTA are through: behind the barrier, or in the next CTA. Long text is in pieces, of which this pass
  * may be another one's. */
 static bool next_round(lw_cta *cta, lw_pass *pass) {
@@ -82,11 +88,9 @@ static bool next_round(lw_cta *cta, lw_pass *pass) {
 lw_gang *lw_run_move(lw_cta *cta, const lw_op **op) {
     if (LW_LIKELY(!cta->run_moves)) return NULL;
     cta->run_moves = false;
-    lw_gang *first = &cta->gangs[0];
-    first->trusted = is_trusted(first, cta->run_from) ? cta->run_from : NULL;
-    first->trusted_frame = first->frame;
+    go_on_at(&cta->gangs[0], cta->run_from);
     *op = cta->run_from;
-    return first;
+    return &cta->gangs[0];
 }
 
 lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
@@ -112,14 +116,7 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
 static void stand(lw_gang *gang, const lw_op *block) {
     gang->resume = block + 1;
     gang->stands = gang->cta->stands = true;
-    gang->trusted = is_trusted(gang, block + 2) ? block + 2 : NULL;
-    gang->trusted_frame = gang->frame;
-}
-
-static void wait(lw_gang *gang, const lw_op *from) {
-    gang->resume = from;
-    gang->trusted = is_trusted(gang, from) ? from : NULL;
-    gang->trusted_frame = gang->frame;
+    go_on_at(gang, block + 2);
 }
 
 void lw_run_end(lw_gang *gang) {
@@ -133,7 +130,8 @@ void lw_run_end(lw_gang *gang) {
         lw_gang_settle(&cta->gangs[g]);
     }
     for (uint32_t g = gang->number + 1; g < cta->gang_count; g++) {
-        wait(&cta->gangs[g], cta->run_from);
+        cta->gangs[g].resume = cta->run_from;
+        go_on_at(&cta->gangs[g], cta->run_from);
         lw_gang_settle(&cta->gangs[g]); /* of the CTAs before */
     }
 }
