@@ -207,7 +207,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--lanewise", required=True)
     tool, failed, runs = parser.parse_args().lanewise, 0, 0
-    engines = [engine for engine in ("interp", "jit") if launch(tool, engine, 1, 32, FAR // 2).returncode == 0]
+    engines = ("interp", "jit")  # this test is where the compiler is
 
     def check(good, *what):
         nonlocal failed, runs
@@ -251,7 +251,7 @@ def main():
     for engine in engines:
         check(stops(tool, engine), engine, "does not stop")
     print(f"{runs} checks of {', '.join(engines)}, {failed} not as they should be")
-    return 1 if failed or not engines else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
