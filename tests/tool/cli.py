@@ -9,7 +9,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What would change outputs where it is set.
-DROPPED = ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS", "LANEWISE_CPU", "LANEWISE_ENGINE", "LANEWISE_HOT", "LANEWISE_THREADS", "LANEWISE_SEMANTICS")
+DROPPED = ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS", "LANEWISE_CPU", "LANEWISE_ENGINE", "LANEWISE_HOT", "LANEWISE_THREADS", "LANEWISE_SEMANTICS",
+           "LANEWISE_SYMBOLS")
 FEW = "LW_TEST_FEW" in os.environ # another build has all of what these tests try
 HEADER = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
@@ -49,6 +50,18 @@ class Case(unittest.TestCase):
         done = subprocess.run([self.tool, *args], cwd=self.folder, env=environment, capture_output=True,
                               input=stdin.encode(), timeout=120)
         return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+    def mapped(self, *args, env):
+        """As `lanewise`, and the rows that perf would read of that process: (address, size, name), or None. What an earlier
+        process of the same number left there is gone."""
+        environment = {k: v for k, v in os.environ.items() if k not in DROPPED} | env
+        process = subprocess.Popen(["sh", "-c", 'rm -f /tmp/perf-$$.map; exec "$@"', "sh", self.tool, *args], cwd=self.folder,
+                                   env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        out, err = process.communicate(timeout=120)
+        path = pathlib.Path(f"/tmp/perf-{process.pid}.map")
+        self.addCleanup(path.unlink, missing_ok=True)
+        rows = [tuple(line.split()) for line in path.read_text().splitlines()] if path.exists() else None
+        return process.returncode, out, err, rows
 
     def gives(self, args, code=0, out="", err="", **more):
         """The command ends in exactly this way."""

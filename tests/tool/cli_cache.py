@@ -199,14 +199,10 @@ class Cache(cli.Case):
         """perf is told of code that comes from the cache as of any other."""
         maps = []
         for cached in (False, True):
-            environment = {k: v for k, v in os.environ.items() if k not in cli.DROPPED} | self.environment | {"LANEWISE_SYMBOLS": "all"}
-            process = subprocess.Popen([self.tool, "run", "k.ptx", "-b", "8", "-a", "u32[8]:print", "--engine", "jit", "--stats=json"],
-                                       cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            out, err = process.communicate(timeout=120)
+            _, out, err, rows = self.mapped("run", "k.ptx", "-b", "8", "-a", "u32[8]:print", "--engine", "jit", "--stats=json",
+                                            env=self.environment | {"LANEWISE_SYMBOLS": "all"})
             self.assertEqual((out, json.loads(err)["engines"]["cached"]), (WANT, cached))
-            path = pathlib.Path(f"/tmp/perf-{process.pid}.map")
-            self.addCleanup(lambda path=path: path.unlink(missing_ok=True))
-            maps.append({tuple(line.split()[1:]) for line in path.read_text().splitlines()})
+            maps.append({row[1:] for row in rows})
         self.assertEqual(maps[0], maps[1])
         self.assertIn("k", {name for _, name in maps[0]})
 

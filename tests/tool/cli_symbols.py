@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What the compiler makes, as text, and the names of it that profilers and debuggers get."""
 
-import os
 import pathlib
 import re
 import shutil
@@ -46,17 +45,10 @@ class Symbols(cli.Case):
 
     def run_told(self, name, told, *args):
         """Runs a kernel; the map that perf would read, or None."""
-        env = {k: v for k, v in os.environ.items() if k not in cli.DROPPED} | ({"LANEWISE_SYMBOLS": told} if told is not None else {})
-        process = subprocess.Popen([self.tool, "run", "k.ptx", "-k", name, "-b", "8", "-a", "u32[8]:print", "--engine", "jit", *args],
-                                   cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        out, err = process.communicate(timeout=120)
-        self.assertEqual((process.returncode, out, err), (0, WANT, ""))
-        path = pathlib.Path(f"/tmp/perf-{process.pid}.map")
-        if not path.exists():
-            return None
-        self.addCleanup(lambda: path.unlink(missing_ok=True))
-        rows = [re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) (\S+)", line).groups() for line in path.read_text().splitlines()]
-        return {symbol: (int(at, 16), int(size, 16)) for at, size, symbol in rows}
+        *done, rows = self.mapped("run", "k.ptx", "-k", name, "-b", "8", "-a", "u32[8]:print", "--engine", "jit", *args,
+                                  env={"LANEWISE_SYMBOLS": told} if told is not None else {})
+        self.assertEqual(done, [0, WANT, ""])
+        return rows and {symbol: (int(at, 16), int(size, 16)) for at, size, symbol in rows}
 
     def assembled(self, *args):
         """Sizes of the functions in what `dump` prints, by another assembler."""
