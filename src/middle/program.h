@@ -426,6 +426,7 @@ typedef struct lw_program {
     uint32_t hint_count;
     uint32_t vector_bytes;        /* of the CPU level it was linked with … */
     lw_step *const *steps;        /* … and its steps, by operation code … */
+    const struct lw_warp_calls *warp; /* … its functions for rows (run/jit/jit.h) … */
     lw_matrix_call *multiply;     /* … and what it multiplies matrices by (run/interp/matrix.h) */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     bool is_partly_compiled;      /* which leaves functions to the interpreter */

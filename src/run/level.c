@@ -32,6 +32,7 @@ static void link_code(lw_code *code, const lw_level *level) {
 void lw_program_link(lw_program *program, const lw_level *level) {
     program->vector_bytes = level->vector_bytes;
     program->steps = level->steps;
+    program->warp = level->warp;
     program->multiply = level->multiply;
     for (uint32_t i = 0; i < program->code_count; i++) link_code(program->codes[i], level);
 }

@@ -349,6 +349,8 @@ struct lw_gang {
     uint64_t hints_of;        /* … in this state of the allocations */
     lw_trail trails[LW_TRAILS];
     lw_index_row rows[LW_INDEXED_ROWS];
+    /* Of each warp the registers that are folded in the frame (jit/jit.h), in a run; NULL: none is. */
+    const struct lw_fold *folded[LW_GANG_LANES / LW_WARP_LANES];
 
     _Alignas(64) uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
@@ -424,6 +426,7 @@ bool lw_gang_meet_without(lw_gang *gang, lw_mask gone);
 bool lw_gang_meet_anyway(lw_gang *gang);
 /* Empties it before the gang begins anew; gives its memory back. */
 void lw_meeting_reset(lw_gang *gang);
+bool lw_meeting_is_over(const lw_gang *gang); /* nobody waits */
 void lw_meeting_end(lw_gang *gang);
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
@@ -542,6 +545,7 @@ bool lw_cluster_poll(lw_gang *gang);
 /* Nothing else can run: all that the cluster's lanes have begun is done. False: nothing was left. */
 bool lw_cluster_finish_async(lw_cluster *cluster);
 void lw_async_reset(lw_gang *gang); /* before the gang begins anew */
+bool lw_async_is_over(const lw_gang *gang); /* all that was begun is done */
 void lw_async_end(lw_gang *gang);   /* gives its memory back */
 /* Lanes go on that wait for phases which are complete now. False: trapped. */
 bool lw_gang_wake(lw_gang *gang);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """CTAs of several gangs, whose turns follow each other without anybody looking (lw_grid_next, interp/runs.c): barriers that all pass, threads that leave in
 between, and now and then lanes of one gang that part, find something out together, and are left to the interpreter; and kernels without barriers, of which
-some CTAs begin a copy that ends with the thread, read what nobody has written, or end within a warp. Against a model of single threads, in blocks of one to
+some CTAs begin a copy that ends with the thread, read what nobody has written, or end within a warp; and registers that are rows, kept over the barriers, which
+now and then somebody else than the compiler wants. Against a model of single threads, in blocks of one to
 seven gangs; by both engines, one worker or two, with equal counts of instructions. And a trap in one of the last CTAs, with the same place in all, and a run
 without end that stops.
 
@@ -100,11 +101,11 @@ LEFT = """.version 7.0
 .address_size 64
 .visible .entry k(.param .u64 out)
 {
-.shared .align 4 .b32 room[16];
+.shared .align 4 .b32 room[64];
 .reg .pred %p; .reg .b32 %t, %l, %a, %x, %v; .reg .b64 %o, %w;
 ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 128; @%p bra D;
 and.b32 %l, %t, 16; setp.ne.u32 %p, %l, 0; @%p bra D;
-and.b32 %a, %t, 15; shl.b32 %a, %a, 2; shl.b32 %l, %l, 8; add.u32 %a, %a, %l; mov.u32 %x, room; add.u32 %a, %a, %x;
+mov.u32 %a, %laneid; xor.b32 %a, %a, 1; shl.b32 %a, %a, 4; mov.u32 %x, room; add.u32 %a, %a, %x;
 st.shared.u32 [%a], %t; ld.shared.u32 %v, [%a]; mul.wide.u32 %w, %t, 4; add.u64 %o, %o, %w; st.global.u32 [%o], %v;
 D: ret;
 }
@@ -123,7 +124,77 @@ mul.wide.u32 %w, %t, 4; add.u64 %o, %o, %w; st.global.u32 [%o], %v;
 ret;
 }
 """
+# Rows of all kinds: some are read at the end alone, others change from round to round. In some warps a step reads them; in others
+# lanes that do not execute are outside of shared memory, and the interpreter goes on.
+KEPT = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.shared .align 4 .b32 room[1024]; .shared .align 4 .b32 few[64];
+.reg .b64 %out, %a, %w, %q1, %q2; .reg .b16 %h1, %h2, %hk; .reg .b32 %t, %n, %m, %c, %g, %v, %u, %k, %x, %s, %lane, %warp, %e, %f, %i, %l, %j, %z, %o;
+.reg .b32 %r1, %r2, %x1, %x2, %y1, %y2, %u1, %u2; .reg .b32 %d1, %d2, %d3, %d4, %w1, %w2, %w3, %w4; .reg .pred %p, %q;
+ld.param.u64 %out, [out]; mov.u32 %x1, %tid.x; mov.u32 %y1, %tid.y; mov.u32 %m, %ntid.x; mov.u32 %n, %ntid.y; mad.lo.u32 %t, %y1, %m, %x1; mul.lo.u32 %n, %n, %m;
+mov.u32 %c, %ctaid.x; mov.u32 %lane, %laneid; shr.u32 %warp, %t, 5; mad.lo.u32 %g, %c, %n, %t;
+mul.wide.u32 %w, %g, 4; add.u64 %a, %out, %w; mad.lo.u32 %v, %g, 2654435769, 1; shl.b32 %s, %t, 2; mov.u32 %x, room; add.u32 %s, %s, %x;
+mad.lo.u32 %r1, %t, 4, 7; mov.u32 %r2, %t; mul.wide.u32 %q2, %t, 8; add.u64 %q1, %q2, 1000; cvt.u16.u32 %h2, %t; mad.lo.u16 %h1, %h2, 2, 5;
+mov.u32 %x2, %x1; mov.u32 %y2, %y1; mad.lo.u32 %u1, %c, 5, 1; mov.u32 %u2, %c; mul.lo.u32 %x1, %x1, 3; mov.u32 %k, 0; mov.u32 %f, few;
+ROUND:
+st.shared.u32 [%s], %v; bar.sync 0;
+add.u32 %u, %t, 1; rem.u32 %u, %u, %n; shl.b32 %u, %u, 2; add.u32 %u, %u, %x; ld.shared.u32 %u, [%u];
+mad.lo.u32 %d1, %t, 3, %k; add.u32 %d2, %x1, %k; sub.u32 %d3, %r2, %y2; shl.b32 %d4, %d1, 2;
+bar.sync 0;
+mad.lo.u32 %v, %v, 31, %u; add.u32 %v, %v, %d1; xor.b32 %v, %v, %d2; add.u32 %v, %v, %d3; xor.b32 %v, %v, %d4;
+mul.lo.u32 %w1, %v, 7; shr.u32 %w2, %v, 3; xor.b32 %w3, %w1, %w2; mul.lo.u32 %w4, %w3, 11;
+add.u32 %r2, %r2, %k; add.u64 %q2, %q2, 24; cvt.u16.u32 %hk, %k; add.u16 %h2, %h2, %hk; add.u32 %x2, %x2, 5; add.u32 %y2, %y2, 2; mad.lo.u32 %u2, %u2, 3, 1;
+mad.lo.u32 %e, %k, 5, %c; add.u32 %e, %e, %warp; rem.u32 %e, %e, 41; setp.gt.u32 %p, %e, 1; @%p bra ON;
+cvt.u32.u64 %u, %q2; xor.b32 %i, %r2, %u; cvt.u32.u16 %u, %h2; xor.b32 %i, %i, %u; xor.b32 %i, %i, %x2; xor.b32 %i, %i, %y2; xor.b32 %i, %i, %u2;
+setp.eq.u32 %p, %e, 1; @%p bra OUTSIDE;
+ld.volatile.shared.u32 %u, [%s]; add.u32 %v, %v, %u; add.u32 %v, %v, %i; bra ON;
+OUTSIDE:
+and.b32 %u, %lane, 16; setp.ne.u32 %p, %u, 0; @%p bra ON;
+xor.b32 %j, %lane, 1; mul.lo.u32 %l, %j, 7; shl.b32 %z, %j, 4; add.u32 %o, %z, %f; st.shared.u32 [%o], %l; ld.shared.u32 %u, [%o];
+add.u32 %v, %v, %u; xor.b32 %v, %v, %i;
+ON:
+add.u32 %v, %v, %w1; xor.b32 %v, %v, %w2; add.u32 %v, %v, %w3; xor.b32 %v, %v, %w4;
+add.u32 %k, %k, 1; setp.lt.u32 %q, %k, 9; @%q bra ROUND;
+mad.lo.u32 %v, %v, 31, %r1; mad.lo.u32 %v, %v, 31, %r2; mad.lo.u32 %v, %v, 31, %x1; mad.lo.u32 %v, %v, 31, %x2; mad.lo.u32 %v, %v, 31, %y1; mad.lo.u32 %v, %v, 31, %y2;
+mad.lo.u32 %v, %v, 31, %u1; mad.lo.u32 %v, %v, 31, %u2; cvt.u32.u64 %u, %q1; mad.lo.u32 %v, %v, 31, %u; cvt.u32.u64 %u, %q2; mad.lo.u32 %v, %v, 31, %u;
+cvt.u32.u16 %u, %h1; mad.lo.u32 %v, %v, 31, %u; cvt.u32.u16 %u, %h2; mad.lo.u32 %v, %v, 31, %u; mad.lo.u32 %v, %v, 31, %k;
+st.global.u32 [%a], %v;
+ret;
+}
+"""
 FAR = WORD
+
+
+def kept(width, height):
+    threads, out = width * height, []
+    for cta in range(CTAS):
+        v, room, steps, u2 = [((cta * threads + t) * 2654435769 + 1) & WORD for t in range(threads)], [0] * threads, 0, cta
+        for k in range(ROUNDS):
+            room, u2, steps = v, (u2 * 3 + 1) & WORD, steps + k
+            after = [v[t] * 31 + room[(t + 1) % threads] + t * 3 + k & WORD for t in range(threads)]
+            after = [((after[t] ^ t % width * 3 + k) + (t + steps - k) - (t // width + 2 * k) & WORD) ^ (t * 3 + k) * 4 for t in range(threads)]
+            w1 = [x * 7 & WORD for x in after]
+            w2 = [x >> 3 for x in after]
+            rows = [(t + steps, t * 8 + 24 * (k + 1), (t + steps) & 65535, t % width + 5 * (k + 1), t // width + 2 * (k + 1), u2) for t in range(threads)]
+            mixed = [r2 ^ q2 ^ h2 ^ x2 ^ y2 ^ u2 for r2, q2, h2, x2, y2, u2 in rows]
+            v = after[:]
+            for t in range(threads):
+                lane, event = t % 32, (cta + k * 5 + t // 32) % 41
+                if event == 0:
+                    v[t] = (after[t] + room[t] + mixed[t]) & WORD
+                elif event == 1 and lane < 16:
+                    v[t] = (after[t] + (lane ^ 1) * 7 & WORD) ^ mixed[t]
+                w3 = w1[t] ^ w2[t]
+                v[t] = ((v[t] + w1[t] & WORD ^ w2[t]) + w3 & WORD) ^ w3 * 11 & WORD
+        for t in range(threads):
+            r2, q2, h2, x2, y2, u2 = rows[t]
+            for number in (t * 4 + 7, r2, t % width * 3, x2, t // width, y2, cta * 5 + 1, u2, t * 8 + 1000, q2, (t * 2 + 5) & 65535, h2, ROUNDS):
+                v[t] = (v[t] * 31 + number) & WORD
+        out += v
+    return out
 
 
 def parted():
@@ -240,6 +311,13 @@ def main():
             check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == right, engine, workers, threads, ctas, done.stdout, done.stderr)
             seen.add((ctas, counts(done)) if done.returncode == 0 else None)
         check(len(seen) == 2, "counts of instructions differ:", threads, seen)
+    for width, height in ((16, 8), (16, 16), (32, 12), (8, 32), (64, 6), (1024, 1), (100, 2), (24, 16)):
+        words, seen = kept(width, height), set()
+        for engine, workers in itertools.product(engines, (1, 2)):
+            done = run(tool, engine, workers, "k", "-b", f"{width},{height}", "-g", str(CTAS), "-a", f"u32[{len(words)}]:print", text=KEPT)
+            check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == words, "rows", engine, workers, width, height, done.stderr)
+            seen.add(counts(done) if done.returncode == 0 else None)
+        check(len(seen) == 1, "counts of instructions differ:", width, height, seen)
     for threads in (256, 384):
         bad = threads * 20 + 140
         for engine, workers in itertools.product(engines, (1, 2)):

@@ -191,6 +191,7 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     uint32_t lanes = cta->grid->gang_lanes;
     gang->cta = cta;
     gang->trusted = NULL;
+    memset(gang->folded, 0, sizeof gang->folded);
     gang->number = number;
     gang->first = number * lanes;
     uint32_t here = cta->threads - gang->first < lanes ? cta->threads - gang->first : lanes;

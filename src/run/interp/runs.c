@@ -6,11 +6,19 @@
  * all gangs are made what they are then, so that the rest of the interpreter knows nothing of runs. */
 #include "run/interp/runs.h"
 
+#if defined __SANITIZE_ADDRESS__ || defined LW_SPOIL
+enum { SPOILS = true };
+#else
+enum { SPOILS = false };
+#endif
+
 /* ---- Begin --------------------------------------------------------------------------------------------------- */
 
-/* It has begun nothing that somebody would have to end. Who once has is asked no more: its CTAs are not in runs. */
+/* It has begun nothing that somebody would have to end. */
 static bool is_free(const lw_gang *gang) {
-    return !gang->async && !gang->meeting && !gang->cluster_owed && !gang->cta->cluster->arrived;
+    const bool never = !gang->async && !gang->meeting; /* nobody as a rule */
+    return (never || (lw_async_is_over(gang) && lw_meeting_is_over(gang))) && !gang->cluster_owed &&
+           !gang->cta->cluster->arrived;
 }
 
 /* All of it is there, at one place. */
@@ -21,7 +29,9 @@ static bool is_whole(const lw_gang *gang, const lw_code *code) {
 
 static const lw_op *block_of(const lw_code *code, uint32_t block) { return &code->ops[code->blocks[block].first]; }
 
-void lw_run_begin(lw_gang *gang, const lw_pass *pass) {
+static bool is_pure(const lw_gang *gang) { return gang->frame->written == LW_FRAME_pure; }
+
+void lw_run_begin(lw_gang *gang, lw_pass *pass) {
     lw_cta *cta = gang->cta;
     const lw_code *code = cta->program->entry;
     if (gang->number || code->local_bytes || !is_whole(gang, code) || !lw_cta_may_run(cta)) return;
@@ -34,6 +44,7 @@ void lw_run_begin(lw_gang *gang, const lw_pass *pass) {
     }
     cta->run_from = from;
     cta->runs = true;
+    pass->folds = is_pure(gang);
 }
 
 /* ---- On ------------------------------------------------------------------------------------------------------ */
@@ -55,9 +66,7 @@ static bool is_plain_barrier(const lw_op *block) {
 }
 
 /* Rows may be read without a look where compiled code alone has written the frame and a barrier lies in front. */
-static bool is_trusted(const lw_gang *gang, const lw_op *from) {
-    return from->a && gang->frame->written == LW_FRAME_pure;
-}
+static bool is_trusted(const lw_gang *gang, const lw_op *from) { return from->a && is_pure(gang); }
 
 /* The gang will go on at that block, which begin_at in pass.c is told. */
 static void go_on_at(lw_gang *gang, const lw_op *from) {
@@ -75,7 +84,9 @@ static bool next_round(lw_cta *cta, lw_pass *pass) {
     if (!(ends ? lw_cta_replace(cta) : lw_cta_may_pass(cta))) return false;
     for (uint32_t g = 0; ends && g < cta->gang_count; g++) {
         lw_gang_renew(&cta->gangs[g]);
+        if (cta->gangs[g].async) lw_async_reset(&cta->gangs[g]);
         lw_frame_clear(cta->gangs[g].frame);
+        memset(cta->gangs[g].folded, 0, sizeof cta->gangs[g].folded);
         cta->gangs[g].frame->written = LW_FRAME_pure;
     }
     cta->cluster->idle = 0;
@@ -93,11 +104,23 @@ lw_gang *lw_run_move(lw_cta *cta, const lw_op **op) {
     return &cta->gangs[0];
 }
 
+/* Lanes of folded rows that nobody may read: where memory is watched, whoever does gets nonsense. */
+static void spoil_folded(const lw_gang *gang, uint32_t warp) {
+    const lw_fold *fold = gang->folded[warp];
+    for (uint32_t k = 0; fold && k < fold->count; k++) {
+        const lw_row *row = &fold->rows[k];
+        char *slot = gang->regs + row->home + (size_t)warp * LW_WARP_LANES * row->bits / 8;
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++)
+            if (i & ((1u << row->run) - 1)) memset(slot + i * row->bits / 8, 0xa5, row->bits / 8);
+    }
+}
+
 lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     lw_cta *cta = gang->cta;
     const lw_op *to = cta->runs ? stop_of(gang, pass) : NULL;
     if (!to || !is_free(gang) || (gang->number ? to != cta->run_to : !is_end(to) && !is_plain_barrier(to))) return NULL;
     cta->run_to = to;
+    for (uint32_t w = 0; SPOILS && w < LW_GANG_WARPS; w++) spoil_folded(gang, w);
     lw_gang *next = gang + 1;
     if (next == cta->gangs + cta->gang_count) {
         if (!next_round(cta, pass)) return NULL;
@@ -106,7 +129,7 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     gang->warp_instructions += to->imm * gang->active_warps;
     gang->lane_instructions += to->imm * gang->active;
     next->budget = LW_BUDGET;
-    pass->trusted = is_trusted(next, cta->run_from);
+    pass->trusted = is_trusted(next, cta->run_from), pass->folds = is_pure(next);
     return cta->run_moves ? NULL : next;
 }
 
@@ -119,10 +142,15 @@ static void stand(lw_gang *gang, const lw_op *block) {
     go_on_at(gang, block + 2);
 }
 
+static void unfold(lw_gang *gang) {
+    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) gang->cta->program->warp->unfold(gang, w);
+}
+
 void lw_run_end(lw_gang *gang) {
     lw_cta *cta = gang->cta;
     if (LW_LIKELY(!cta->runs)) return;
     cta->runs = false;
+    for (uint32_t g = 0; g < cta->gang_count; g++) unfold(&cta->gangs[g]);
     cta->turn = gang->number + 1;
     for (uint32_t g = 0; g < gang->number; g++) {
         if (is_end(cta->run_to)) lw_gang_leave(&cta->gangs[g]);

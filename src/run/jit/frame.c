@@ -63,6 +63,9 @@ uint32_t lw_frame_home(const lw_unit *u, uint32_t reg) {
     return home;
 }
 
+uint32_t lw_frame_places(const lw_unit *u) { return interp_of(u)->frame_bytes / LW_SLOT_PRED + 1; }
+uint32_t lw_frame_place(const lw_unit *u, uint32_t reg) { return lw_frame_home(u, reg) / LW_SLOT_PRED; }
+
 static uint32_t alignment(const lw_build *b, uint32_t bits) {
     const uint32_t bytes = bits / 8 * b->chunk;
     return bytes > 64 ? 64 : bytes;

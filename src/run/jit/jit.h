@@ -33,6 +33,7 @@ typedef struct lw_pass {
     lw_gang *gang;           /* … and who goes on by it when the pass has ended; NULL: nobody */
     uint32_t warps;          /* of that one; a bit each */
     uint64_t trusted;        /* not 0: what was a row in the frame, is */
+    uint64_t folds;          /* not 0: rows may be folded there where a warp stops at a barrier */
     /* Of each warp that has gone as far as it can: so many blocks where lanes of it are ready now. */
     uint32_t rest_count[LW_GANG_WARPS];
     struct lw_rest {
@@ -50,6 +51,15 @@ typedef struct lw_row {
     uint32_t who; /* bits: of the lanes that go on, and of those ready at each of the blocks behind */
 } lw_row;
 
+/* Rows that have come to a barrier, as those of whole warps in a run do (interp/runs.c), of which the first lane of
+ * each run alone has its element in the frame: these, of all that live there. One that all lanes have there already may
+ * be among them. No register has the slot of one, too, that is no row; so whatever else goes to the frame may go there
+ * first, and rows are unfolded before others are put there, and before anybody else reads them. */
+typedef struct lw_fold {
+    uint32_t count;
+    lw_row rows[];
+} lw_fold;
+
 /* A shuffle of one warp, beside the frame: operands as the operation has them, and results. */
 typedef struct lw_trade {
     _Alignas(64) uint32_t to[LW_WARP_LANES];
@@ -59,12 +69,15 @@ typedef struct lw_trade {
 
 /* What is compiled for each CPU level: run/interp/level/pass.c. */
 typedef struct lw_warp_calls {
-    /* Rows into the slots of some lanes of a warp; bases: of all of them, one behind the other. */
-    void (*put)(char *regs, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases, uint32_t lanes);
+    /* Rows into the slots of some lanes of a warp, where nothing is folded then; bases: of all of them, one behind the
+     * other. */
+    void (*put)(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
+                uint32_t lanes);
     /* The bases of one, each from the first of the lanes in its run; of none, from any. */
     void (*take)(const char *regs, uint32_t warp, const lw_row *row, uint32_t lanes, uint64_t *bases);
-    /* The bases of all of them. False: the lanes that these are of (`who`) do not have such rows. */
-    bool (*take_all)(const char *regs, const lw_pass *pass, uint32_t warp, const lw_row *rows, uint32_t count,
+    /* The bases of all of them. False: the lanes that these are of (`who`) do not have such rows. Nothing is folded
+     * then. */
+    bool (*take_all)(lw_gang *gang, const lw_pass *pass, uint32_t warp, const lw_row *rows, uint32_t count,
                      uint64_t *bases);
     /* ld and st of some lanes of a warp, at least one, which has the slots for itself: lanes that do not execute get
      * anything. False: they trapped. */
@@ -78,10 +91,11 @@ typedef struct lw_warp_calls {
     /* mode: lw_shuffle_mode. Lanes that do not execute get anything. Returns those that would read of such lanes; then
      * they got anything, too. interp/level/shuffle.c */
     uint32_t (*shuffle)(lw_trade *trade, uint32_t mode, uint32_t lanes);
+    void (*unfold)(lw_gang *gang, uint32_t warp);
 } lw_warp_calls;
 /* All of them, by their names. */
 #define LW_WARP_CALLS \
-    WARP(put) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row) WARP(shuffle)
+    WARP(put) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row) WARP(shuffle) WARP(unfold)
 /* The same by the interpreter's step. */
 bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
 

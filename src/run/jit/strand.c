@@ -144,7 +144,7 @@ static void save_first(lw_strand *s, uint32_t block) {
     LLVMBasicBlockRef on = lw_build_block(b, "");
     lw_build_if(b, lw_build_is(b, LLVMIntEQ, s->entry, lw_word(s, 0)), on);
     lw_strand_begin_way(s, false);
-    lw_strand_save(s, s->room, s->now);
+    lw_strand_save_at(s, block, s->room);
     lw_strand_end_way(s);
     LLVMBuildBr(b->at, on);
     LLVMPositionBuilderAtEnd(b->at, on);
@@ -172,7 +172,7 @@ static void stop(lw_strand *s, uint32_t block) {
     note_whole(s);
     save_first(s, block);
     for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w) & later_at(s, block, w);
-    lw_strand_save(s, s->room, s->now);
+    lw_strand_save_at(s, block, s->room);
     lw_set(s, lw_word(s, block), s->stop);
     LLVMBuildBr(lw_strand_build(s)->at, s->stops);
 }

@@ -62,6 +62,7 @@ typedef struct lw_strand {
     /* Registers that loops write while lanes that have left have use for them: what the lanes at hand have is kept
      * beside what all have. So no round waits until it is known who goes on, and nothing but the blend of it does. */
     uint64_t *twofold;
+    uint64_t *folded; /* rows that may be folded in the frame (lw_fold) */
     uint64_t *read; /* registers that are no rows and made of what other memory, or other lanes, had */
     bool alone;     /* nobody has use for any register who is ready elsewhere */
     bool has_local; /* it makes addresses of local memory, which generic ones may be made of */
@@ -222,6 +223,8 @@ void lw_strand_call(lw_strand *s, uint32_t n);
 void lw_strand_or_step(lw_strand *s, uint32_t n, const lw_fork *fork);
 /* Registers into the frame, in some lanes. */
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
+/* Where the warp stops at a block: of the whole one in a run, rows are folded if that is a barrier (lw_fold). */
+void lw_strand_save_at(lw_strand *s, uint32_t block, const uint64_t *set);
 /* And back, where the block is entered. who: per register, of the warp's lanes that have it there (lw_row). Where these
  * have something else than its shape says, to `other`. */
 void lw_strand_take(lw_strand *s, uint32_t block, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other);

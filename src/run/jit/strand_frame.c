@@ -114,21 +114,20 @@ static void save_vector(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
         save_chunk(s, reg, c, lw_strand_whole(s, reg, c), mask ? lw_strand_conditions(s, mask, c) : NULL);
 }
 
-static void save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
+static bool goes_as_row(const lw_strand *s, uint32_t reg) { return goes(s, reg) && lw_strand_is_row(s, reg); }
+
+/* By the core, which unfolds what is folded in front of that. */
+static void put_rows(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
     const lw_build *b = lw_strand_build(s);
     lw_rows rows;
     if (!begin_rows(s, &rows)) return;
     LW_EACH_IN(set, s->u->words, reg) {
-        if (!goes(s, reg)) continue;
-        if (!lw_strand_is_row(s, reg)) {
-            save_vector(s, reg, mask);
-            continue;
-        }
+        if (!goes_as_row(s, reg)) continue;
         rows.bases = leave_bases(s, reg, rows.bases);
         add_row(s, &rows, reg, 0);
     }
     if (rows.count) {
-        LLVMValueRef arguments[] = {s->regs,
+        LLVMValueRef arguments[] = {b->gang,
                                     s->warp,
                                     list_rows(s, &rows),
                                     lw_build_number(b, 32, rows.count),
@@ -139,21 +138,95 @@ static void save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
     free(rows.words);
 }
 
+static void save_vectors(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
+    LW_EACH_IN(set, s->u->words, reg)
+    if (goes(s, reg) && !lw_strand_is_row(s, reg)) save_vector(s, reg, mask);
+}
+
+static void save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
+    put_rows(s, set, mask);
+    save_vectors(s, set, mask);
+}
+
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) { save(s, set, s->alone ? NULL : mask); }
 
-static bool goes_as_row(const lw_strand *s, uint32_t reg) { return goes(s, reg) && lw_strand_is_row(s, reg); }
+/* ---- Folded rows ------------------------------------------------------------------------------------------------- */
 
-/* Rows that need no look, of a whole warp: by the first lane of each run. */
-static void take_trusted(lw_strand *s, const uint64_t *set) {
+/* Whole warps fold their rows there. */
+static bool folds_at(const lw_strand *s, uint32_t block) {
+    const uint32_t n = s->u->block_at[block] + 1;
+    return n < s->u->count && lw_unit_op(s->u, n)->code == LW_OP_barrier;
+}
+
+static void fold_row(lw_strand *s, uint32_t reg) {
+    const uint32_t run = s->shapes[reg].run, bytes = lw_unit_bits(s->u, reg) / 8, home = lw_frame_home(s->u, reg);
+    for (uint32_t at = 0; at < lw_strand_runs(run); at++)
+        lw_build_store(lw_strand_build(s), lw_strand_base_of(s, reg, run, at), slots_of(s, reg),
+                       home + ((uint64_t)at << run) * bytes, bytes, LW_ALIAS_slots);
+}
+
+/* lw_fold of all that lives in front of a block. */
+static LLVMValueRef list_fold(lw_strand *s, uint32_t block) {
     const lw_build *b = lw_strand_build(s);
-    LW_EACH_IN(set, s->u->words, reg) {
-        if (!goes_as_row(s, reg)) continue;
-        const uint32_t run = s->shapes[reg].run;
-        for (uint32_t at = 0; at < lw_strand_runs(run); at++) {
-            LLVMValueRef lane = LLVMBuildAdd(b->at, s->base, lw_build_number(b, 64, (uint64_t)at << run), "");
-            lw_strand_put_row(s, reg, at, lw_frame_element(s->u, s->regs, reg, lane));
-        }
+    lw_rows rows;
+    if (!begin_rows(s, &rows)) return LLVMConstNull(b->bytes);
+    LW_EACH_IN(lw_unit_live(s->u, s->u->block_at[block]), s->u->words, reg)
+    if (lw_set_has(s->folded, reg)) add_row(s, &rows, reg, 0);
+    memmove(rows.words + 1, rows.words, (size_t)rows.count * ROW_WORDS * sizeof *rows.words);
+    rows.words[0] = lw_build_number(b, 32, rows.count);
+    LLVMValueRef fold = lw_build_words(b, "fold", rows.words, rows.count * ROW_WORDS + 1);
+    free(rows.words);
+    return fold;
+}
+
+/* All of the warp, in a run. */
+static LLVMValueRef may_fold(const lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef folds = lw_build_load(b, b->i64, s->pass, offsetof(lw_pass, folds), 8, LW_ALIAS_gang);
+    return LLVMBuildAnd(b->at, lw_build_is(b, LLVMIntNE, folds, lw_build_number(b, 64, 0)),
+                        lw_build_is(b, LLVMIntEQ, s->now, lw_build_number(b, 32, UINT32_MAX)), "");
+}
+
+static void note_fold(lw_strand *s, uint32_t block) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef at = LLVMBuildZExt(b->at, s->warp, b->i64, "");
+    at = lw_build_move(b, b->gang, LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(lw_fold *)), ""));
+    lw_build_store(b, list_fold(s, block), at, offsetof(lw_gang, folded), sizeof(lw_fold *), LW_ALIAS_gang);
+}
+
+void lw_strand_save_at(lw_strand *s, uint32_t block, const uint64_t *set) {
+    LLVMValueRef mask = s->alone ? NULL : s->now;
+    if (!folds_at(s, block)) {
+        save(s, set, mask);
+        return;
     }
+    const lw_fork fork = lw_strand_fork(s, may_fold(s));
+    LW_EACH_IN(set, s->u->words, reg) if (lw_set_has(s->folded, reg)) fold_row(s, reg);
+    LW_EACH_IN(set, s->u->words, reg) if (goes_as_row(s, reg) && !lw_set_has(s->folded, reg)) save_vector(s, reg, NULL);
+    note_fold(s, block);
+    lw_strand_otherwise(s, &fork);
+    put_rows(s, set, mask);
+    lw_strand_rejoin(s, &fork);
+    save_vectors(s, set, mask);
+}
+
+/* The first lane of a row's run, in the frame. */
+static LLVMValueRef first_in_frame(const lw_strand *s, uint32_t reg, uint32_t run) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t bits = lw_unit_bits(s->u, reg), lane = run << s->shapes[reg].run;
+    const uint64_t home = lw_frame_home(s->u, reg);
+    if (bits > 1)
+        return lw_build_load(b, lw_build_int(b, bits), slots_of(s, reg), home + lane * bits / 8, bits / 8,
+                             LW_ALIAS_slots);
+    LLVMValueRef word = lw_build_load(b, b->i32, slots_of(s, reg), home, 4, LW_ALIAS_slots);
+    return LLVMBuildTrunc(b->at, LLVMBuildLShr(b->at, word, lw_build_number(b, 32, lane), ""), b->i1, "");
+}
+
+/* Rows that need no look, of a whole warp. */
+static void take_trusted(lw_strand *s, const uint64_t *set) {
+    LW_EACH_IN(set, s->u->words, reg)
+    for (uint32_t at = 0; goes_as_row(s, reg) && at < lw_strand_runs(s->shapes[reg].run); at++)
+        lw_strand_put_row(s, reg, at, first_in_frame(s, reg, at));
 }
 
 /* By the core, which looks whether they are rows. */
@@ -165,7 +238,7 @@ static void take_rows(lw_strand *s, const uint64_t *set, const uint32_t *who, LL
     LW_EACH_IN(set, s->u->words, reg) if (goes_as_row(s, reg)) add_row(s, &rows, reg, who[reg]);
     if (rows.count) {
         LLVMValueRef arguments[] = {
-            s->regs, s->pass, s->warp, list_rows(s, &rows), lw_build_number(b, 32, rows.count), all_bases(s)};
+            b->gang, s->pass, s->warp, list_rows(s, &rows), lw_build_number(b, 32, rows.count), all_bases(s)};
         lw_build_unless(b, lw_host_call(b, LW_HOST_warp_take_all, b->row_take_all_type, arguments), other);
     }
     free(rows.words);

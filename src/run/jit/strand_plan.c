@@ -336,6 +336,25 @@ const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block) {
     return s->room;
 }
 
+/* ---- Folded rows ------------------------------------------------------------------------------------------------- */
+
+/* Rows whose slots no register has that is none: what is put there while others are folded is a row, and goes there
+ * once more wherever they are unfolded. Predicates are bits of a word, which is stored as fast. False: no memory. */
+static bool find_folded(const lw_strand *s) {
+    const lw_unit *u = s->u;
+    uint64_t *taken = calloc(lw_frame_places(u) / 64 + 1, sizeof *taken);
+    if (!taken) return false;
+    for (int rows = 0; rows < 2; rows++)
+        for (uint32_t reg = 0; reg < u->code->virtual_count; reg++) {
+            if (u->code->registers[reg].is_const || !lw_frame_has(u, reg) || lw_strand_is_row(s, reg) != rows) continue;
+            const uint32_t place = lw_frame_place(u, reg);
+            if (!rows) lw_set_add(taken, place);
+            else if (!lw_set_has(taken, place) && lw_unit_bits(u, reg) > 1) lw_set_add(s->folded, reg);
+        }
+    free(taken);
+    return true;
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static bool is_alone(const lw_strand *s) {
@@ -382,6 +401,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->needed = calloc(blocks * u->words + 1, sizeof *s->needed);
     s->dirty = calloc(blocks * u->words + 1, sizeof *s->dirty);
     s->read = calloc(u->words + 1, sizeof *s->read);
+    s->folded = calloc(u->words + 1, sizeof *s->folded);
     s->later = calloc(blocks * u->words + 1, sizeof *s->later);
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
@@ -393,7 +413,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
         !s->given || !s->only || !s->bounds || !s->abreast || !s->twofold || !s->later || !s->read || !s->crossed ||
-        !s->ends)
+        !s->ends || !s->folded)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -407,12 +427,12 @@ bool lw_strand_plan(lw_strand *s) {
     lw_strand_find_twofold(s);
     lw_strand_find_read(s);
     s->alone = is_alone(s);
-    return lw_strand_plan_piece(s);
+    return find_folded(s) && lw_strand_plan_piece(s);
 }
 
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
     free(s->twofold), free(s->later), free(s->read), free(s->only), free(s->bounds);
-    free(s->crossed), free(s->ends);
+    free(s->crossed), free(s->ends), free(s->folded);
 }

@@ -236,6 +236,9 @@ void lw_frame_store_some(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base,
 uint32_t lw_frame_home(const lw_unit *u, uint32_t reg);          /* of its slot */
 LLVMValueRef lw_frame_bits(const lw_unit *u, LLVMValueRef word); /* of a chunk, as conditions */
 LLVMValueRef lw_frame_element(const lw_unit *u, LLVMValueRef regs, uint32_t reg, LLVMValueRef lane);
+/* Slots as numbers, of so many: registers that do not live at a time may have one. */
+uint32_t lw_frame_places(const lw_unit *u);
+uint32_t lw_frame_place(const lw_unit *u, uint32_t reg);
 bool lw_frame_has(const lw_unit *u, uint32_t reg); /* a place for it */
 LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg);
 /* What is uniform in front of operation n, from the frame; and on the way to operation `to`, what is uniform here and
