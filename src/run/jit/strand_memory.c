@@ -299,9 +299,42 @@ static void load_each(lw_strand *s, uint32_t n) {
     load_unlike(s, n);
     lw_strand_rejoin(s, &fork);
 }
+
+static bool stores_to_one(const lw_strand *s, const lw_op *op) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    if (!lw_strand_moves(form) || form.is_const || op->d == LW_NO_SLOT || op->flags & LW_OP_IMM_A) return false;
+    return !form.address || lw_strand_is_uniform(s, op->a);
+}
+
+/* What the last of the lanes has that execute. */
+static LLVMValueRef of_last(lw_strand *s, uint32_t reg) {
+    const lw_build *b = lw_strand_build(s);
+    if (lw_strand_is_uniform(s, reg)) return lw_strand_base(s, reg);
+    LLVMValueRef behind = LLVMBuildZExt(b->at, lw_build_bits(b, "llvm.ctlz", s->now), b->i64, "");
+    LLVMValueRef lane = LLVMBuildSub(b->at, lw_course_number(s, LW_WARP_LANES - 1), behind, "");
+    return lw_turn_element(b, lw_build_int(b, lw_unit_bits(s->u, reg)), lw_turn_list(s, reg), lane);
+}
+
+/* All to one place, where the last one's stays. */
+static void store_one(lw_strand *s, uint32_t n) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const uint32_t bytes = 1u << form.size;
+    LLVMValueRef place;
+    const lw_fork fork = lw_strand_fork(s, lw_turn_find_one(s, n, bytes << form.vector, &place));
+    for (uint32_t k = 0; k < 1u << form.vector; k++) {
+        LLVMValueRef value = of_last(s, lw_course_element(s, op, k));
+        if (form.size < form.slot) value = LLVMBuildTrunc(b->at, value, lw_build_int(b, 8 * bytes), "");
+        lw_build_store(b, value, place, (uint64_t)k * bytes, bytes, LW_ALIAS_memory);
+    }
+    lw_strand_or_step(s, n, &fork);
+}
+
 static void store_each(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
-    if (lw_strand_gathers(s, op)) lw_strand_scatter(s, n);
+    if (stores_to_one(s, op)) store_one(s, n);
+    else if (lw_strand_gathers(s, op)) lw_strand_scatter(s, n);
     else if (!(op->flags & LW_OP_IMM_A) && goes_apart(op)) store_apart(s, n);
     else lw_strand_call(s, n);
 }

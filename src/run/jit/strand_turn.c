@@ -81,8 +81,8 @@ LLVMValueRef lw_turn_find_one(lw_strand *s, uint32_t n, uint32_t bytes, LLVMValu
     const lw_op *op = lw_unit_op(s->u, n);
     const lw_stretch to = find_stretch(s, n, lw_memory_unpack(op->c));
     LLVMValueRef each = lw_course_number(s, bytes);
-    LLVMValueRef at = LLVMBuildSub(b->at, lw_course_of_runs(s, op, LW_WARP_BITS).at[0], to.base, "");
-    LLVMValueRef low = LLVMBuildAnd(b->at, at, lw_course_number(s, bytes - 1), "");
+    LLVMValueRef address = lw_course_of_runs(s, op, LW_WARP_BITS).at[0], at = LLVMBuildSub(b->at, address, to.base, "");
+    LLVMValueRef low = LLVMBuildAnd(b->at, address, lw_course_number(s, bytes - 1), "");
     LLVMValueRef good = LLVMBuildAnd(b->at, to.good, lw_build_is(b, LLVMIntULE, each, to.size), "");
     good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntULE, at, LLVMBuildSub(b->at, to.size, each, "")), "");
     *place = lw_build_move(b, to.host, at);
