@@ -65,22 +65,31 @@ static bool is_plain_barrier(const lw_op *block) {
     return block[1].code == LW_OP_barrier && lw_barrier_is_plain(block + 1);
 }
 
+/* Long text is in pieces: what is behind is compiled, and goes on from there. */
+static bool begins_piece(const lw_cta *cta, const lw_op *block) {
+    return block[1].step != cta->program->steps[block[1].code];
+}
+
+/* Where the gangs go on that have come to a stop. */
+static const lw_op *behind(const lw_cta *cta, const lw_op *stop) {
+    if (is_end(stop)) return block_of(cta->program->entry, 0);
+    return begins_piece(cta, stop) ? stop : stop + 2;
+}
+
 /* Rows may be read without a look where compiled code alone has written the frame and a barrier lies in front. */
 static bool is_trusted(const lw_gang *gang, const lw_op *from) { return from->a && is_pure(gang); }
 
-/* The gang will go on at that block, which begin_at in pass.c is told. */
+/* The gang goes on at that block, which begin_at in pass.c is told. */
 static void go_on_at(lw_gang *gang, const lw_op *from) {
     gang->trusted = is_trusted(gang, from) ? from : NULL;
     gang->trusted_frame = gang->frame;
 }
 
-/* All gangs of the CTA are through: behind the barrier, or in the next CTA. Long text is in pieces, of which this pass
- * may be another one's. */
+/* All gangs of the CTA are through: behind the barrier, in the next piece, or in the next CTA. */
 static bool next_round(lw_cta *cta, lw_pass *pass) {
-    const lw_code *code = cta->program->entry;
     const bool ends = is_end(cta->run_to);
-    const lw_op *from = ends ? block_of(code, 0) : cta->run_to + 2;
-    if (from[1].step == cta->program->steps[from[1].code]) return false; /* that is not compiled */
+    const lw_op *from = behind(cta, cta->run_to);
+    if (!begins_piece(cta, from)) return false; /* that is not compiled */
     if (!(ends ? lw_cta_replace(cta) : lw_cta_may_pass(cta))) return false;
     for (uint32_t g = 0; ends && g < cta->gang_count; g++) {
         lw_gang_renew(&cta->gangs[g]);
@@ -104,6 +113,10 @@ lw_gang *lw_run_move(lw_cta *cta, const lw_op **op) {
     return &cta->gangs[0];
 }
 
+static bool is_stop(const lw_cta *cta, const lw_op *block) {
+    return is_end(block) || is_plain_barrier(block) || begins_piece(cta, block);
+}
+
 /* Lanes of folded rows that nobody may read: where memory is watched, whoever does gets nonsense. */
 static void spoil_folded(const lw_gang *gang, uint32_t warp) {
     const lw_fold *fold = gang->folded[warp];
@@ -118,7 +131,7 @@ static void spoil_folded(const lw_gang *gang, uint32_t warp) {
 lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     lw_cta *cta = gang->cta;
     const lw_op *to = cta->runs ? stop_of(gang, pass) : NULL;
-    if (!to || !is_free(gang) || (gang->number ? to != cta->run_to : !is_end(to) && !is_plain_barrier(to))) return NULL;
+    if (!to || !is_free(gang) || (gang->number ? to != cta->run_to : !is_stop(cta, to))) return NULL;
     cta->run_to = to;
     for (uint32_t w = 0; SPOILS && w < LW_GANG_WARPS; w++) spoil_folded(gang, w);
     lw_gang *next = gang + 1;
@@ -126,8 +139,10 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
         if (!next_round(cta, pass)) return NULL;
         next = cta->gangs;
     }
-    gang->warp_instructions += to->imm * gang->active_warps;
-    gang->lane_instructions += to->imm * gang->active;
+    if (!begins_piece(cta, to)) { /* which counts it */
+        gang->warp_instructions += to->imm * gang->active_warps;
+        gang->lane_instructions += to->imm * gang->active;
+    }
     next->budget = LW_BUDGET;
     pass->trusted = is_trusted(next, cta->run_from), pass->folds = is_pure(next);
     return cta->run_moves ? NULL : next;
@@ -135,11 +150,17 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
 
 /* ---- End ----------------------------------------------------------------------------------------------------- */
 
+/* It will go on at that block. */
+static void wait(lw_gang *gang, const lw_op *block) {
+    gang->resume = block;
+    go_on_at(gang, block);
+}
+
 /* It has come to the barrier, and waits in front of it: lw_step_barrier. */
 static void stand(lw_gang *gang, const lw_op *block) {
+    wait(gang, block + 2);
     gang->resume = block + 1;
     gang->stands = gang->cta->stands = true;
-    go_on_at(gang, block + 2);
 }
 
 static void unfold(lw_gang *gang) {
@@ -154,12 +175,12 @@ void lw_run_end(lw_gang *gang) {
     cta->turn = gang->number + 1;
     for (uint32_t g = 0; g < gang->number; g++) {
         if (is_end(cta->run_to)) lw_gang_leave(&cta->gangs[g]);
+        else if (begins_piece(cta, cta->run_to)) wait(&cta->gangs[g], cta->run_to);
         else stand(&cta->gangs[g], cta->run_to);
         lw_gang_settle(&cta->gangs[g]);
     }
     for (uint32_t g = gang->number + 1; g < cta->gang_count; g++) {
-        cta->gangs[g].resume = cta->run_from;
-        go_on_at(&cta->gangs[g], cta->run_from);
+        wait(&cta->gangs[g], cta->run_from);
         lw_gang_settle(&cta->gangs[g]); /* of the CTAs before */
     }
 }

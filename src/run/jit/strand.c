@@ -134,8 +134,13 @@ static uint64_t later_at(const lw_strand *s, uint32_t block, uint32_t word) {
     return s->later[(size_t)block * s->u->words + word];
 }
 
+static void save(lw_strand *s, bool fold) {
+    if (fold) lw_strand_fold(s, s->room);
+    else lw_strand_save(s, s->room, s->now);
+}
+
 /* What is in the frame already, unless the gang has just entered the function. */
-static void save_first(lw_strand *s, uint32_t block) {
+static void save_first(lw_strand *s, uint32_t block, bool fold) {
     const lw_build *b = lw_strand_build(s);
     uint64_t some = 0;
     for (uint32_t w = 0; w < s->u->words; w++)
@@ -144,7 +149,7 @@ static void save_first(lw_strand *s, uint32_t block) {
     LLVMBasicBlockRef on = lw_build_block(b, "");
     lw_build_if(b, lw_build_is(b, LLVMIntEQ, s->entry, lw_word(s, 0)), on);
     lw_strand_begin_way(s, false);
-    lw_strand_save_at(s, block, s->room);
+    save(s, fold);
     lw_strand_end_way(s);
     LLVMBuildBr(b->at, on);
     LLVMPositionBuilderAtEnd(b->at, on);
@@ -161,20 +166,36 @@ static void note_whole(const lw_strand *s) {
     lw_set(s, LLVMBuildOr(b->at, lw_get(s, s->apart), others, ""), s->apart);
 }
 
-/* The warp must wait, or is left to the interpreter for other reasons, at a block's beginning. As a rule it comes as a
- * whole; then its registers go to the frame here, and not where those of all lanes do that may be ready somewhere. */
-static void stop(lw_strand *s, uint32_t block) {
-    if (!stops_together(s, block)) {
-        add_ready(s, block, s->now);
-        rest(s);
-        return;
-    }
+/* The warp has come as a whole, and its registers go to the frame here, not where those of all lanes do that may be
+ * ready somewhere. */
+static void stop_whole(lw_strand *s, uint32_t block, bool fold) {
     note_whole(s);
-    save_first(s, block);
+    save_first(s, block, fold);
     for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w) & later_at(s, block, w);
-    lw_strand_save_at(s, block, s->room);
+    save(s, fold);
+    if (fold) lw_strand_note_fold(s, block);
     lw_set(s, lw_word(s, block), s->stop);
     LLVMBuildBr(lw_strand_build(s)->at, s->stops);
+}
+
+/* The warp must wait, or is left to the interpreter for other reasons, at a block's beginning. */
+static void stop(lw_strand *s, uint32_t block) {
+    const lw_build *b = lw_strand_build(s);
+    if (lw_strand_folds_at(s, block)) {
+        LLVMBasicBlockRef fold = lw_build_block(b, "fold"), other = lw_build_block(b, "");
+        lw_build_often(b, LLVMBuildCondBr(b->at, lw_strand_may_fold(s), fold, other));
+        LLVMPositionBuilderAtEnd(b->at, fold);
+        lw_strand_begin_way(s, false);
+        stop_whole(s, block, true);
+        lw_strand_end_way(s);
+        LLVMPositionBuilderAtEnd(b->at, other);
+    }
+    if (stops_together(s, block)) {
+        stop_whole(s, block, false);
+        return;
+    }
+    add_ready(s, block, s->now);
+    rest(s);
 }
 
 static void emit_block(lw_strand *s, uint32_t block) {

@@ -152,10 +152,16 @@ void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) { save
 
 /* ---- Folded rows ------------------------------------------------------------------------------------------------- */
 
-/* Whole warps fold their rows there. */
-static bool folds_at(const lw_strand *s, uint32_t block) {
+bool lw_strand_folds_at(const lw_strand *s, uint32_t block) {
     const uint32_t n = s->u->block_at[block] + 1;
-    return n < s->u->count && lw_unit_op(s->u, n)->code == LW_OP_barrier;
+    return !lw_strand_is_here(s, block) || (n < s->u->count && lw_unit_op(s->u, n)->code == LW_OP_barrier);
+}
+
+LLVMValueRef lw_strand_may_fold(const lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef folds = lw_build_load(b, b->i64, s->pass, offsetof(lw_pass, folds), 8, LW_ALIAS_gang);
+    return LLVMBuildAnd(b->at, lw_build_is(b, LLVMIntNE, folds, lw_build_number(b, 64, 0)),
+                        lw_build_is(b, LLVMIntEQ, s->now, lw_build_number(b, 32, UINT32_MAX)), "");
 }
 
 static void fold_row(lw_strand *s, uint32_t reg) {
@@ -165,49 +171,37 @@ static void fold_row(lw_strand *s, uint32_t reg) {
                        home + ((uint64_t)at << run) * bytes, bytes, LW_ALIAS_slots);
 }
 
-/* lw_fold of all that lives in front of a block. */
+/* lw_fold of all that lives in front of a block; as a rule it is the same in front of the next one. */
 static LLVMValueRef list_fold(lw_strand *s, uint32_t block) {
     const lw_build *b = lw_strand_build(s);
+    const uint64_t *live = lw_unit_live(s->u, s->u->block_at[block]);
+    uint64_t differs = !s->fold;
     lw_rows rows;
+    for (uint32_t w = 0; w < s->u->words; w++) {
+        differs |= s->listed[w] ^ (live[w] & s->folded[w]);
+        s->listed[w] = live[w] & s->folded[w];
+    }
+    if (!differs) return s->fold;
     if (!begin_rows(s, &rows)) return LLVMConstNull(b->bytes);
-    LW_EACH_IN(lw_unit_live(s->u, s->u->block_at[block]), s->u->words, reg)
-    if (lw_set_has(s->folded, reg)) add_row(s, &rows, reg, 0);
+    LW_EACH_IN(s->listed, s->u->words, reg) add_row(s, &rows, reg, 0);
     memmove(rows.words + 1, rows.words, (size_t)rows.count * ROW_WORDS * sizeof *rows.words);
     rows.words[0] = lw_build_number(b, 32, rows.count);
-    LLVMValueRef fold = lw_build_words(b, "fold", rows.words, rows.count * ROW_WORDS + 1);
+    s->fold = lw_build_words(b, "fold", rows.words, rows.count * ROW_WORDS + 1);
     free(rows.words);
-    return fold;
+    return s->fold;
 }
 
-/* All of the warp, in a run. */
-static LLVMValueRef may_fold(const lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef folds = lw_build_load(b, b->i64, s->pass, offsetof(lw_pass, folds), 8, LW_ALIAS_gang);
-    return LLVMBuildAnd(b->at, lw_build_is(b, LLVMIntNE, folds, lw_build_number(b, 64, 0)),
-                        lw_build_is(b, LLVMIntEQ, s->now, lw_build_number(b, 32, UINT32_MAX)), "");
-}
-
-static void note_fold(lw_strand *s, uint32_t block) {
+void lw_strand_note_fold(lw_strand *s, uint32_t block) {
     const lw_build *b = lw_strand_build(s);
     LLVMValueRef at = LLVMBuildZExt(b->at, s->warp, b->i64, "");
     at = lw_build_move(b, b->gang, LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(lw_fold *)), ""));
     lw_build_store(b, list_fold(s, block), at, offsetof(lw_gang, folded), sizeof(lw_fold *), LW_ALIAS_gang);
 }
 
-void lw_strand_save_at(lw_strand *s, uint32_t block, const uint64_t *set) {
-    LLVMValueRef mask = s->alone ? NULL : s->now;
-    if (!folds_at(s, block)) {
-        save(s, set, mask);
-        return;
-    }
-    const lw_fork fork = lw_strand_fork(s, may_fold(s));
-    LW_EACH_IN(set, s->u->words, reg) if (lw_set_has(s->folded, reg)) fold_row(s, reg);
-    LW_EACH_IN(set, s->u->words, reg) if (goes_as_row(s, reg) && !lw_set_has(s->folded, reg)) save_vector(s, reg, NULL);
-    note_fold(s, block);
-    lw_strand_otherwise(s, &fork);
-    put_rows(s, set, mask);
-    lw_strand_rejoin(s, &fork);
-    save_vectors(s, set, mask);
+void lw_strand_fold(lw_strand *s, const uint64_t *set) {
+    LW_EACH_IN(set, s->u->words, reg)
+    if (lw_set_has(s->folded, reg)) fold_row(s, reg);
+    else if (goes(s, reg)) save_vector(s, reg, NULL);
 }
 
 /* The first lane of a row's run, in the frame. */

@@ -402,6 +402,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->dirty = calloc(blocks * u->words + 1, sizeof *s->dirty);
     s->read = calloc(u->words + 1, sizeof *s->read);
     s->folded = calloc(u->words + 1, sizeof *s->folded);
+    s->listed = calloc(u->words + 1, sizeof *s->listed);
     s->later = calloc(blocks * u->words + 1, sizeof *s->later);
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
@@ -413,7 +414,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
         !s->given || !s->only || !s->bounds || !s->abreast || !s->twofold || !s->later || !s->read || !s->crossed ||
-        !s->ends || !s->folded)
+        !s->ends || !s->folded || !s->listed)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -434,5 +435,5 @@ void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
     free(s->twofold), free(s->later), free(s->read), free(s->only), free(s->bounds);
-    free(s->crossed), free(s->ends), free(s->folded);
+    free(s->crossed), free(s->ends), free(s->folded), free(s->listed);
 }
