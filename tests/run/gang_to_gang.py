@@ -143,6 +143,7 @@ ROUND:
 st.shared.u32 [%s], %v; bar.sync 0;
 add.u32 %u, %t, 1; rem.u32 %u, %u, %n; shl.b32 %u, %u, 2; add.u32 %u, %u, %x; ld.shared.u32 %u, [%u];
 mad.lo.u32 %d1, %t, 3, %k; add.u32 %d2, %x1, %k; sub.u32 %d3, %r2, %y2; shl.b32 %d4, %d1, 2;
+// more
 bar.sync 0;
 mad.lo.u32 %v, %v, 31, %u; add.u32 %v, %v, %d1; xor.b32 %v, %v, %d2; add.u32 %v, %v, %d3; xor.b32 %v, %v, %d4;
 mul.lo.u32 %w1, %v, 7; shr.u32 %w2, %v, 3; xor.b32 %w3, %w1, %w2; mul.lo.u32 %w4, %w3, 11;
@@ -157,6 +158,7 @@ xor.b32 %j, %lane, 1; mul.lo.u32 %l, %j, 7; shl.b32 %z, %j, 4; add.u32 %o, %z, %
 add.u32 %v, %v, %u; xor.b32 %v, %v, %i;
 ON:
 add.u32 %v, %v, %w1; xor.b32 %v, %v, %w2; add.u32 %v, %v, %w3; xor.b32 %v, %v, %w4;
+// more
 add.u32 %k, %k, 1; setp.lt.u32 %q, %k, 9; @%q bra ROUND;
 mad.lo.u32 %v, %v, 31, %r1; mad.lo.u32 %v, %v, 31, %r2; mad.lo.u32 %v, %v, 31, %x1; mad.lo.u32 %v, %v, 31, %x2; mad.lo.u32 %v, %v, 31, %y1; mad.lo.u32 %v, %v, 31, %y2;
 mad.lo.u32 %v, %v, 31, %u1; mad.lo.u32 %v, %v, 31, %u2; cvt.u32.u64 %u, %q1; mad.lo.u32 %v, %v, 31, %u; cvt.u32.u64 %u, %q2; mad.lo.u32 %v, %v, 31, %u;
@@ -165,15 +167,26 @@ st.global.u32 [%a], %v;
 ret;
 }
 """
+# Text so long that it is compiled in pieces, and a loop that goes from the last one to the first.
+MORE = 120
+LONG = KEPT.replace("// more", "\n".join(f"mad.lo.u32 %v, %v, 5, {i}; shr.u32 %l, %v, 7; xor.b32 %v, %v, %l;" for i in range(MORE)))
 FAR = WORD
 
 
-def kept(width, height):
+def more(v, is_long):
+    for i in range(MORE if is_long else 0):
+        v = (v * 5 + i) & WORD
+        v ^= v >> 7
+    return v
+
+
+def kept(width, height, ctas, is_long):
     threads, out = width * height, []
-    for cta in range(CTAS):
+    for cta in range(ctas):
         v, room, steps, u2 = [((cta * threads + t) * 2654435769 + 1) & WORD for t in range(threads)], [0] * threads, 0, cta
         for k in range(ROUNDS):
             room, u2, steps = v, (u2 * 3 + 1) & WORD, steps + k
+            v = [more(x, is_long) for x in v]
             after = [v[t] * 31 + room[(t + 1) % threads] + t * 3 + k & WORD for t in range(threads)]
             after = [((after[t] ^ t % width * 3 + k) + (t + steps - k) - (t // width + 2 * k) & WORD) ^ (t * 3 + k) * 4 for t in range(threads)]
             w1 = [x * 7 & WORD for x in after]
@@ -188,7 +201,7 @@ def kept(width, height):
                 elif event == 1 and lane < 16:
                     v[t] = (after[t] + (lane ^ 1) * 7 & WORD) ^ mixed[t]
                 w3 = w1[t] ^ w2[t]
-                v[t] = ((v[t] + w1[t] & WORD ^ w2[t]) + w3 & WORD) ^ w3 * 11 & WORD
+                v[t] = more(((v[t] + w1[t] & WORD ^ w2[t]) + w3 & WORD) ^ w3 * 11 & WORD, is_long)
         for t in range(threads):
             r2, q2, h2, x2, y2, u2 = rows[t]
             for number in (t * 4 + 7, r2, t % width * 3, x2, t // width, y2, cta * 5 + 1, u2, t * 8 + 1000, q2, (t * 2 + 5) & 65535, h2, ROUNDS):
@@ -311,10 +324,11 @@ def main():
             check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == right, engine, workers, threads, ctas, done.stdout, done.stderr)
             seen.add((ctas, counts(done)) if done.returncode == 0 else None)
         check(len(seen) == 2, "counts of instructions differ:", threads, seen)
-    for width, height in ((16, 8), (16, 16), (32, 12), (8, 32), (64, 6), (1024, 1), (100, 2), (24, 16)):
-        words, seen = kept(width, height), set()
+    shapes = ((16, 8), (16, 16), (32, 12), (8, 32), (64, 6), (1024, 1), (100, 2), (24, 16))
+    for width, height, ctas, text in (*((*shape, CTAS, KEPT) for shape in shapes), (16, 16, 9, LONG), (64, 6, 5, LONG), (20, 3, 5, LONG)):
+        words, seen = kept(width, height, ctas, text == LONG), set()
         for engine, workers in itertools.product(engines, (1, 2)):
-            done = run(tool, engine, workers, "k", "-b", f"{width},{height}", "-g", str(CTAS), "-a", f"u32[{len(words)}]:print", text=KEPT)
+            done = run(tool, engine, workers, "k", "-b", f"{width},{height}", "-g", str(ctas), "-a", f"u32[{len(words)}]:print", text=text)
             check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == words, "rows", engine, workers, width, height, done.stderr)
             seen.add(counts(done) if done.returncode == 0 else None)
         check(len(seen) == 1, "counts of instructions differ:", width, height, seen)
