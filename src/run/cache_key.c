@@ -14,7 +14,7 @@
  * results, silently. */
 _Static_assert(sizeof(lw_op) == 40 && sizeof(lw_register) == 24 && sizeof(lw_block) == 24 &&
                    sizeof(lw_transfer) == 16 && sizeof(lw_call) == 32 && sizeof(lw_code) == 312 &&
-                   sizeof(lw_program) == 192 && sizeof(lw_level) == 64 && sizeof(lw_layout) == 3,
+                   sizeof(lw_program) == 192 && sizeof(lw_level) == 64 && sizeof(lw_layout) == 6,
                "put_program must know all fields");
 
 static void put_bytes(lw_text *to, const void *from, size_t size) { lw_text_add(to, from, size); }
@@ -137,7 +137,7 @@ bool lw_cache_key_make(lw_cache_key *key, const lw_program *program, const lw_le
     lw_text all = {0};
     uint8_t digest[LW_DIGEST_BYTES];
     put_level(&all, level);
-    put(&all, (uint64_t)layout.x | (uint64_t)layout.y << 8 | (uint64_t)layout.run << 16);
+    put_bytes(&all, &layout, sizeof layout);
     put_program(&all, program);
     *key = (lw_cache_key){.at = all.at, .size = all.size};
     if (all.failed) {

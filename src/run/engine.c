@@ -171,15 +171,27 @@ const char *lw_engine_missing(lw_engine engine) {
 
 static uint8_t log2_of(uint32_t n) { return (uint8_t)__builtin_ctz(n); }
 
-lw_layout lw_layout_of(const uint32_t block[3]) {
-    const uint32_t x = block[0], y = block[1], z = block[2];
+static lw_layout layout_as(uint8_t x, uint8_t y, uint8_t run) {
+    lw_layout layout = lw_layout_rows;
+    layout.x = x, layout.y = y, layout.run = run;
+    return layout;
+}
+
+static lw_layout layout_in_warp(uint32_t x, uint32_t y, uint32_t z) {
     if (x % LW_WARP_LANES == 0 || y * z == 1) return lw_layout_rows;
     if (x & (x - 1) || x > LW_WARP_LANES)
-        return x % 16 == 0 ? (lw_layout){4, 0, 4} : x % 8 == 0 ? (lw_layout){3, 0, 3} : (lw_layout){0, 0, 0};
+        return x % 16 == 0 ? layout_as(4, 0, 4) : x % 8 == 0 ? layout_as(3, 0, 3) : layout_as(0, 0, 0);
     const uint8_t in_x = log2_of(x), rest = (uint8_t)(5 - in_x);
-    if (y % (1u << rest) == 0 || z == 1) return (lw_layout){in_x, rest, 5};
-    if (!(y & (y - 1))) return (lw_layout){in_x, log2_of(y), 5};
-    return in_x >= 3 ? (lw_layout){in_x, 0, in_x} : (lw_layout){0, 0, 0};
+    if (y % (1u << rest) == 0 || z == 1) return layout_as(in_x, rest, 5);
+    if (!(y & (y - 1))) return layout_as(in_x, log2_of(y), 5);
+    return in_x >= 3 ? layout_as(in_x, 0, in_x) : layout_as(0, 0, 0);
+}
+
+lw_layout lw_layout_of(const lw_program *program, const uint32_t block[3]) {
+    lw_layout layout = layout_in_warp(block[0], block[1], block[2]);
+    for (int k = 0; program->shared_bytes && k < 3; k++)
+        layout.bits[k] = block[k] > 1 ? (uint8_t)(32 - __builtin_clz(block[k] - 1)) : 0;
+    return layout;
 }
 
 /* What the cache has for the key, in place. */

@@ -544,9 +544,9 @@ bool lw_async_finish(lw_gang *gang, lw_mask lanes);
 bool lw_cluster_poll(lw_gang *gang);
 /* Nothing else can run: all that the cluster's lanes have begun is done. False: nothing was left. */
 bool lw_cluster_finish_async(lw_cluster *cluster);
-void lw_async_reset(lw_gang *gang); /* before the gang begins anew */
+void lw_async_reset(lw_gang *gang);         /* before the gang begins anew */
 bool lw_async_is_over(const lw_gang *gang); /* all that was begun is done */
-void lw_async_end(lw_gang *gang);   /* gives its memory back */
+void lw_async_end(lw_gang *gang);           /* gives its memory back */
 /* Lanes go on that wait for phases which are complete now. False: trapped. */
 bool lw_gang_wake(lw_gang *gang);
 /* Nothing else can run: the time is up for lanes that wait for phases, unless that was so too often while nothing
@@ -721,15 +721,15 @@ bool lw_engine_has(lw_engine engine);            /* the compiler is a library of
 const char *lw_engine_missing(lw_engine engine); /* why it is not there */
 /* Where the threads of a warp are in their block: bits of a lane's number that count %tid.x, then those that count
  * %tid.y; the others count %tid.z. That holds within each 1 << run lanes, which have tids of their own to count from;
- * run is 0 (nothing is known), 3, 4 or 5 (the whole warp). */
+ * run is 0 (nothing is known), 3, 4 or 5 (the whole warp). Of programs that have arrays in shared memory it is known,
+ * too, how many bits a %tid has in each direction: what goes to the arrays by these need not be checked. */
 typedef struct lw_layout {
-    uint8_t x, y, run;
+    uint8_t x, y, run, bits[3];
 } lw_layout;
-static const lw_layout lw_layout_rows = {5, 0, 5}; /* of all blocks with one row, or with rows of whole warps */
-lw_layout lw_layout_of(const uint32_t block[3]);
-static inline bool lw_layout_is(lw_layout one, lw_layout other) {
-    return one.x == other.x && one.y == other.y && one.run == other.run;
-}
+/* Of all blocks with one row, or with rows of whole warps. */
+static const lw_layout lw_layout_rows = {5, 0, 5, {10, 10, 6}};
+lw_layout lw_layout_of(const lw_program *program, const uint32_t block[3]);
+static inline bool lw_layout_is(lw_layout one, lw_layout other) { return !memcmp(&one, &other, sizeof one); }
 /* cache.h has lw_program_get_code, which puts compiled code in place of steps. */
 void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */
 /* What the compiler makes of it, in LLVM's language or in that of the machine. False: as above. */

@@ -306,12 +306,9 @@ static lw_tier *find_tier(_Atomic(lw_tier *) **list, lw_layout layout) {
     return tier;
 }
 
-lw_tier *lw_tier_find(_Atomic(lw_tier *) *list, const uint32_t block[3]) {
-    return find_tier(&list, lw_layout_of(block));
-}
+lw_tier *lw_tier_find(_Atomic(lw_tier *) *list, lw_layout layout) { return find_tier(&list, layout); }
 
-lw_tier *lw_tier_for(_Atomic(lw_tier *) *list, lw_tiers *tiers, lw_program *program, const uint32_t block[3]) {
-    const lw_layout layout = lw_layout_of(block);
+lw_tier *lw_tier_for(_Atomic(lw_tier *) *list, lw_tiers *tiers, lw_program *program, lw_layout layout) {
     lw_tier *tier = find_tier(&list, layout);
     if (tier) return tier;
     tier = new_tier(tiers, program, layout);

@@ -32,8 +32,8 @@ bool lw_tiers_compiling(lw_tiers *tiers); /* to free what is compiled now waits 
 /* Of a linked program, which must outlive it, and blocks of one layout: found in the program's list, or added. Who may
  * add one holds the list's lock. NULL: there is none; no memory. */
 typedef struct lw_tier lw_tier;
-lw_tier *lw_tier_find(_Atomic(lw_tier *) *list, const uint32_t block[3]);
-lw_tier *lw_tier_for(_Atomic(lw_tier *) *list, lw_tiers *tiers, lw_program *program, const uint32_t block[3]);
+lw_tier *lw_tier_find(_Atomic(lw_tier *) *list, lw_layout layout);
+lw_tier *lw_tier_for(_Atomic(lw_tier *) *list, lw_tiers *tiers, lw_program *program, lw_layout layout);
 /* The list. Nothing may run it any more. Takes it back from who compiles, or waits until that is done. */
 void lw_tier_free(lw_tier *list);
 

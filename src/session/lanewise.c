@@ -334,10 +334,11 @@ static lw_status choose_code(lw_kernel *kernel, const lw_launch_config *config, 
     lw_context *context = kernel->module->context;
     const char *why = "";
     if (!context->tiers) return LW_OK;
-    grid->tier = lw_tier_find(&kernel->tiers, grid->block);
+    const lw_layout layout = lw_layout_of(kernel->program, grid->block);
+    grid->tier = lw_tier_find(&kernel->tiers, layout);
     if (!grid->tier) {
         pthread_mutex_lock(&kernel->module->lock);
-        grid->tier = lw_tier_for(&kernel->tiers, context->tiers, kernel->program, grid->block);
+        grid->tier = lw_tier_for(&kernel->tiers, context->tiers, kernel->program, layout);
         pthread_mutex_unlock(&kernel->module->lock);
     }
     if (!grid->tier) return lw_fail_memory(context);

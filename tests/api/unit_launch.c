@@ -485,6 +485,40 @@ static void cooperative_grids_meet(void **state) {
     lw_context_free(context);
 }
 
+/* Blocks of many shapes, one behind the other, of which some have more threads than the array has elements: code that
+ * was compiled for others must not be taken for them. */
+#define ARRAY \
+    HEAD ".visible .entry array(.param .u64 out)\n" \
+         "{\n" \
+         " .shared .align 4 .b32 s[64]; .reg .u32 %t, %x, %y, %z, %n, %m, %a, %b, %c, %d, %e, %f, %g, %h, %r; .reg " \
+         ".u64 %p, %o;\n" \
+         " ld.param.u64 %p, [out]; mov.u32 %x, %tid.x; mov.u32 %y, %tid.y; mov.u32 %z, %tid.z; mov.u32 %n, %ntid.x;\n" \
+         " mov.u32 %m, %ntid.y; mad.lo.u32 %r, %z, %m, %y; mad.lo.u32 %t, %r, %n, %x;\n" \
+         " shl.b32 %a, %t, 2; mov.u32 %b, s; add.u32 %c, %a, %b; mul.lo.u32 %d, %t, 7; st.shared.u32 [%c], %d; " \
+         "bar.sync 0;\n" \
+         " xor.b32 %e, %t, 1; shl.b32 %f, %e, 2; add.u32 %g, %f, %b; ld.shared.u32 %h, [%g];\n" \
+         " mul.wide.u32 %o, %t, 4; add.u64 %p, %p, %o; st.global.u32 [%p], %h; ret;\n" \
+         "}\n"
+
+static void blocks_of_all_shapes_are_checked(void **state) {
+    (void)state;
+    static const uint32_t blocks[][3] = {{64, 1, 1}, {8, 8, 1},  {4, 16, 1}, {128, 1, 1}, {8, 16, 1},
+                                         {2, 4, 8},  {64, 2, 1}, {6, 10, 1}, {32, 1, 1},  {96, 1, 1},
+                                         {32, 2, 1}, {1, 1, 64}, {2, 2, 32}, {64, 1, 1}};
+    lw_context *context = new_context(1);
+    lw_kernel *kernel = get_kernel(load(context, ARRAY), "array");
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+        const uint32_t *b = blocks[k], count = b[0] * b[1] * b[2];
+        uint64_t out = new_buffer(context, 1024);
+        const lw_launch_config config = {.grid = {3, 1, 1}, .block = {b[0], b[1], b[2]}};
+        assert_int_equal(lw_launch(kernel, &config, (void *[]){&out}, NULL), count > 64 ? LW_TRAPPED : LW_OK);
+        uint32_t got[256];
+        assert_int_equal(lw_memory_read(context, out, got, sizeof got), LW_OK);
+        for (uint32_t t = 0; t < count && count <= 64; t++) assert_int_equal(got[t], (t ^ 1) * 7);
+    }
+    lw_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launch_computes),
@@ -492,6 +526,7 @@ int main(void) {
         cmocka_unit_test(launch_numbers_threads_in_three_dimensions),
         cmocka_unit_test(shared_and_local_memory_begin_as_zero),
         cmocka_unit_test(launches_serve_later_ones_of_their_kernel_only),
+        cmocka_unit_test(blocks_of_all_shapes_are_checked),
         cmocka_unit_test(launches_keep_little),
         cmocka_unit_test(params_are_packed),
         cmocka_unit_test(bad_shapes_are_refused),

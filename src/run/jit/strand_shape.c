@@ -14,13 +14,11 @@ bool lw_strand_widens(const lw_op *op, bool *is_signed) { return lw_lane_widens(
 
 /* ---- Special registers ------------------------------------------------------------------------------------------- */
 
-enum { BLOCK_BITS = 10 }; /* of %tid; %ntid may be one more */
-
-/* %tid, by the layout of the threads: 1024 of them at most. */
+/* %tid, by the layout of the threads. */
 static lw_shape shape_of_tid(lw_layout layout, uint32_t which, uint32_t bits) {
     if (which > 2) return lw_shape_of_number(bits, 0);
     const uint32_t ends[] = {0, layout.x, layout.x + (uint32_t)layout.y, LW_WARP_BITS};
-    lw_shape shape = lw_shape_below(lw_shape_alike_in(bits, layout.run), BLOCK_BITS);
+    lw_shape shape = lw_shape_below(lw_shape_alike_in(bits, layout.run), layout.bits[which]);
     for (uint32_t k = ends[which]; k < ends[which + 1] && k < shape.run; k++) {
         shape.step[k] = 1 << (k - ends[which]);
         shape.zeros |= (uint64_t)shape.step[k];
@@ -34,7 +32,7 @@ static lw_shape shape_of_ntid(lw_layout layout, uint32_t which, uint32_t bits) {
     if (which > 2) return lw_shape_of_number(bits, 0);
     if (layout.run == LW_WARP_BITS && which < 2 && is_whole)
         return lw_shape_of_number(bits, 1u << (which ? layout.y : layout.x));
-    return lw_shape_below(lw_shape_alike_in(bits, LW_WARP_BITS), BLOCK_BITS + 1);
+    return lw_shape_below(lw_shape_alike_in(bits, LW_WARP_BITS), layout.bits[which] + 1u);
 }
 
 static lw_shape shape_of_special(const lw_strand *s, const lw_op *op) {
