@@ -110,6 +110,25 @@ st.shared.u32 [%a], %t; ld.shared.u32 %v, [%a]; mul.wide.u32 %w, %t, 4; add.u64 
 D: ret;
 }
 """
+# Lanes come to A … D with values that are a row no more: their warps are left to the interpreter one by one, each in front of warps that have yet to come,
+# of which lanes wait at LAST.
+SPLIT = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %p, %q; .reg .b32 %t, %r, %v, %l, %i; .reg .b64 %o, %w;
+ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %w, %t, 4; add.u64 %o, %o, %w; and.b32 %l, %t, 3; setp.lt.u32 %p, %l, 2; mov.u32 %r, %t;
+shr.u32 %i, %t, 2; and.b32 %i, %i, 3; LIST: .branchtargets A, B, C, D; brx.idx %i, LIST;
+A: B: add.u32 %r, %r, 1;
+C: D: bar.sync 0;
+@!%p bra MORE; bra LAST;
+MORE: mov.b32 %v, 5;
+AGAIN: @%q bra AGAIN;
+LAST: st.global.u32 [%o], %r;
+ret;
+}
+"""
 # Odd lanes use up some turns, while the others wait for them in front of E: not yet enough turns to go on apart.
 PARTED = """.version 7.0
 .target sm_70
@@ -323,7 +342,8 @@ def main():
             seen.setdefault(count, set()).add(counts(done) if done.returncode == 0 else None)
         check(all(len(each) == 1 for each in seen.values()), "counts of instructions differ:", threads, odd, seen)
     arrived, left = [t if t >= 128 else 0 for t in range(256)], [t if t >= 128 and not t & 16 else 0 for t in range(160)]
-    for text, threads, right in ((ARRIVE, 256, arrived), (LEFT, 160, left), (PARTED, 128, parted())):
+    split = [t + (t // 4 % 4 < 2) for t in range(224)]
+    for text, threads, right in ((ARRIVE, 256, arrived), (LEFT, 160, left), (SPLIT, 224, split), (PARTED, 128, parted())):
         seen = set()
         for engine, workers, ctas in itertools.product(engines, (1, 2), (1, 7)):
             done = run(tool, engine, workers, "k", "-b", str(threads), "-g", str(ctas), "-a", f"u32[{threads}]:print", text=text)
