@@ -11,6 +11,7 @@ without end that stops.
 import argparse
 import itertools
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -193,6 +194,25 @@ ret;
 PARTS, MORE = 7, 40
 PART = "\n".join(f"mad.lo.u32 %v, %v, 5, {i}; shr.u32 %l, %v, 7; xor.b32 %v, %v, %l;" for i in range(MORE)) + "\nbar.sync 0;\n"
 LONG = KEPT.replace("// more", PARTS * PART)
+# A loop over pieces of long text, in which one phase of an object is always over and another one never: nobody will come.
+STUCK_PARTS = "\n".join("\n".join(f"add.u32 %v, %v, {i + 1}; xor.b32 %v, %v, %l; add.u32 %l, %l, %v;" for i in range(20)) + f"""
+MIDDLE{k}: add.u32 %k, %k, 1; setp.eq.u32 %p, %k, 0; @%p bra MIDDLE{k};""" for k in range(30))
+STUCK = f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{{
+.shared .align 8 .b64 object;
+.reg .pred %p, %q; .reg .b32 %v, %l, %t, %o, %k; .reg .b64 %a, %w;
+ld.param.u64 %a, [out]; mov.u32 %t, %tid.x; mov.u32 %v, %t; mov.u32 %l, %t; mov.u32 %o, object; mov.u32 %k, 0;
+setp.eq.u32 %q, %t, 0; @%q mbarrier.init.shared.b64 [%o], 2; bar.sync 0;
+LOOP: mbarrier.try_wait.parity.shared.b64 %p, [%o], 1;
+{STUCK_PARTS}
+mbarrier.try_wait.parity.shared.b64 %p, [%o], 0; @!%p bra LOOP;
+mul.wide.u32 %w, %t, 4; add.u64 %a, %a, %w; st.global.u32 [%a], %v;
+ret;
+}}
+"""
 FAR = WORD
 
 
@@ -299,7 +319,10 @@ def stops(tool, engine):
 
 def run(tool, engine, workers, kernel, *arguments, options=(), text=TEXT):
     command = [tool, "run", "-q", "--stats=json", "--engine", engine, "--threads", str(workers), "--language", "ptx", "-k", kernel, *options, *arguments, "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    try:
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, env=os.environ | {"LANEWISE_CACHE": "off"})
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, -1, "", "it does not end")
 
 
 def launch(tool, engine, workers, threads, leaves, whole=FAR, bad=FAR):
@@ -310,6 +333,12 @@ def launch(tool, engine, workers, threads, leaves, whole=FAR, bad=FAR):
 def counts(done):
     stats = json.loads(done.stderr)
     return stats["warp_instructions"], stats["lane_instructions"]
+
+
+def made(tool, text):
+    """Functions that the compiler makes, and lists of folded rows."""
+    done = subprocess.run([tool, "dump", "--stage", "llvm", "-"], input=text, capture_output=True, text=True, timeout=120)
+    return sum(line.startswith("define") for line in done.stdout.splitlines()), sum(line.startswith("@fold") for line in done.stdout.splitlines())
 
 
 def main():
@@ -350,6 +379,9 @@ def main():
             check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == right, engine, workers, threads, ctas, done.stdout, done.stderr)
             seen.add((ctas, counts(done)) if done.returncode == 0 else None)
         check(len(seen) == 2, "counts of instructions differ:", threads, seen)
+    check(made(tool, KEPT)[1] > 0, "no rows are folded")
+    functions, lists = made(tool, LONG)
+    check(functions == 1 or lists > 1, "no rows are folded in pieces:", functions, lists)  # chunks of 8 lanes are too many for a strand of that length
     shapes = ((16, 8), (16, 16), (32, 12), (8, 32), (64, 6), (1024, 1), (100, 2), (24, 16))
     for width, height, ctas, text in (*((*shape, CTAS, KEPT) for shape in shapes), (16, 16, 5, LONG), (64, 6, 3, LONG), (20, 3, 5, LONG)):
         words, seen = kept(width, height, ctas, text == LONG), set()
@@ -363,6 +395,9 @@ def main():
         for engine, workers in itertools.product(engines, (1, 2)):
             done = launch(tool, engine, workers, threads, FAR // 2, bad=bad)
             check(done.returncode == 3 and "LW5000" in done.stderr and "CTA (20,0,0), thread (140,0,0)" in done.stderr, engine, workers, threads, done.stderr)
+    for engine, (threads, ctas) in itertools.product(engines, ((128, 1), (32, 2), (256, 1))):
+        done = run(tool, engine, 1, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[256]", text=STUCK)
+        check(done.returncode == 3 and "LW5005" in done.stderr, "stuck", engine, threads, ctas, done.returncode, done.stderr)
     for engine, options in itertools.product(engines, (("--step-limit", "100000"), ("--timeout", "0.5"))):
         done = run(tool, engine, 1, "forever", "-b", "256", "-g", "3", "-a", "u32[1]", options=options)
         check(done.returncode not in (0, 3) and "stop" in done.stderr.lower(), engine, options, done.returncode, done.stderr)

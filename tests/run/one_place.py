@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Stores of a warp whose lanes all go to one place: some of them execute, under a guard or behind a branch, or all do; what they store is one number or a
-number of each lane. Elements of every width, one and several; device memory, shared memory by a register or without one, generic addresses. One number must
+number of each lane. Elements of every width, one and several; device memory, shared memory by a register or without one, generic addresses of either. One number must
 be there afterwards, nothing beside it may have changed; of several one of those that execute (manual 8.5: which is not said), by all engines the same. A
 place outside of the array, and one that is not aligned, trap, unless nobody executes.
 
@@ -15,8 +15,8 @@ import sys
 FORMS = {"u8": (1, 1), "u16": (1, 2), "u32": (1, 4), "u64": (1, 8), "v2.u32": (2, 4), "v4.u16": (4, 2), "v4.u32": (4, 4), "v2.u64": (2, 8)}
 CELL = 16
 PLACES = {form: CELL * k for k, form in enumerate(FORMS)}  # the last one ends with the array
-WINDOWS = ("global", "generic", "shared", "absolute")
-MASKS = (0xFFFFFFFF, 1, 1 << 31, 0x00F00800, 0)
+WINDOWS = ("global", "generic", "shared", "generic shared", "absolute")
+MASKS = (0xFFFFFFFF, 1 << 31, 0x00F00800, 0)
 SIZE, OUTSIDE, MISALIGNED, NO_ARGUMENT = CELL * len(FORMS), "LW5000", "LW5001", 2
 LEVELS = (("jit", "v4"), ("interp", "v4"), ("jit", "v3"), ("jit", "neon"), ("interp", "portable"), ("jit", "portable"))
 
@@ -27,14 +27,14 @@ def store(window, form, branches, at, k):
     names = [f"%e{bits}_{i}" for i in range(count)]
     operand = names[0] if count == 1 else "{" + ", ".join(names) + "}"
     what = f"{'.v%d' % count if count > 1 else ''}.u{8 * each}"
-    where = {"global": f"st.global{what} [%a+{at}]", "generic": f"st{what} [%a+{at}]", "shared": f"st.shared{what} [%s+{at}]", "absolute": f"st.shared{what} [room+{at}]"}
+    where = {"global": f"st.global{what} [%a+{at}]", "generic": f"st{what} [%a+{at}]", "shared": f"st.shared{what} [%s+{at}]", "generic shared": f"st{what} [%g+{at}]", "absolute": f"st.shared{what} [room+{at}]"}
     convert = {16: "cvt.u16.u32", 32: "mov.u32", 64: "cvt.u64.u32"}[bits]
     values = " ".join(f"add.u32 %w, %v, {i}; {convert} {name}, %w;" for i, name in enumerate(names))
     return f"{values}\n{f'@!%p bra OVER{k};' if branches else '@%p'} {where[window]}, {operand};\nOVER{k}:\n"
 
 
 def kernel(window, uniform, branches, places):
-    in_shared = window in ("shared", "absolute")
+    in_shared = window in ("shared", "generic shared", "absolute")
     copy = "\n".join(f"ld.shared.u32 %w, [room+{k}]; st.global.u32 [%a+{k}], %w;" for k in range(0, SIZE, 4)) if in_shared else ""
     stores = "".join(store(window, form, branches, at, k) for k, (form, at) in enumerate(places.items()))
     return f""".version 7.0
@@ -43,8 +43,8 @@ def kernel(window, uniform, branches, places):
 .visible .entry k(.param .u64 out, .param .u32 mask, .param .u32 zero)
 {{
 .shared .align 16 .b8 room[{SIZE}];
-.reg .b64 %a, %e64_<2>; .reg .b32 %t, %m, %v, %w, %s, %z, %e32_<4>; .reg .b16 %e16_<4>; .reg .pred %p, %q;
-ld.param.u64 %a, [out]; ld.param.u32 %m, [mask]; ld.param.u32 %z, [zero]; mov.u32 %t, %tid.x; mov.u32 %s, room;
+.reg .b64 %a, %g, %e64_<2>; .reg .b32 %t, %m, %v, %w, %s, %z, %e32_<4>; .reg .b16 %e16_<4>; .reg .pred %p, %q;
+ld.param.u64 %a, [out]; ld.param.u32 %m, [mask]; ld.param.u32 %z, [zero]; mov.u32 %t, %tid.x; mov.u32 %s, room; cvt.u64.u32 %g, %s; cvta.shared.u64 %g, %g;
 shr.u32 %w, %m, %t; and.b32 %w, %w, 1; setp.ne.u32 %p, %w, 0; {"add.u32 %v, %z, 100;" if uniform else "add.u32 %v, %t, 100;"}
 {stores}
 bar.sync 0;

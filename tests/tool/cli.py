@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,7 +61,8 @@ class Case(unittest.TestCase):
         out, err = process.communicate(timeout=120)
         path = pathlib.Path(f"/tmp/perf-{process.pid}.map")
         self.addCleanup(path.unlink, missing_ok=True)
-        rows = [tuple(line.split()) for line in path.read_text().splitlines()] if path.exists() else None
+        lines = path.read_text().splitlines() if path.exists() else None
+        rows = lines and [re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) (\S+)", line).groups() for line in lines]
         return process.returncode, out, err, rows
 
     def gives(self, args, code=0, out="", err="", **more):

@@ -48,7 +48,7 @@ class Symbols(cli.Case):
         *done, rows = self.mapped("run", "k.ptx", "-k", name, "-b", "8", "-a", "u32[8]:print", "--engine", "jit", *args,
                                   env={"LANEWISE_SYMBOLS": told} if told is not None else {})
         self.assertEqual(done, [0, WANT, ""])
-        return rows and {symbol: (int(at, 16), int(size, 16)) for at, size, symbol in rows}
+        return None if rows is None else {symbol: (int(at, 16), int(size, 16)) for at, size, symbol in rows}
 
     def assembled(self, *args):
         """Sizes of the functions in what `dump` prints, by another assembler."""

@@ -49,7 +49,7 @@ static uint32_t begin_at(lw_gang *gang, const lw_op *op, lw_pass *pass) {
         pass->lanes[w] = lw_mask_warp(gang->mask, w);
         warps |= (uint32_t)(pass->lanes[w] != 0) << w;
     }
-    pass->folds = gang->cta->runs && frame->written == LW_FRAME_pure;
+    lw_pass_may_fold(pass, gang);
     lw_pass_from(pass, op);
     return gang->mask == frame->owned || take_ready(gang, pass) ? warps : 0;
 }
@@ -130,15 +130,14 @@ static bool is_barrier(const lw_op *block) {
  * itself, where compiled code is entered. NULL: somebody goes on who may be interpreted. */
 static const lw_op *trusted_at(const lw_gang *gang, const lw_op *op) {
     if (is_barrier(op)) return op + 2;
-    const bool is_entry = op->code == LW_OP_block && op[1].step != gang->cta->program->steps[op[1].code];
-    return is_entry ? op : NULL;
+    return lw_is_entry(gang->cta, op) ? op : NULL;
 }
 
 static void trust(lw_gang *gang, const lw_op *op) {
     lw_frame *frame = gang->frame;
     const lw_op *at = gang->full ? trusted_at(gang, op) : NULL;
     if (!at) frame->written = LW_FRAME_mixed;
-    if (frame->written != LW_FRAME_pure) return;
+    if (!lw_frame_is_pure(frame)) return;
     gang->trusted = at;
     gang->trusted_frame = frame;
 }

@@ -1,5 +1,6 @@
-/* runs.c: runs of gangs that all do the same, whole, by one compiled code: from the kernel's first block, or from
- * behind a barrier, to the next barrier of the CTA or to the end; round by round, CTA by CTA.
+/* runs.c: runs of gangs that all do the same, whole, by one compiled code: from the kernel's first block, from behind a
+ * barrier or from the beginning of a piece of long text to the next barrier of the CTA, the next piece or the end;
+ * round by round, CTA by CTA.
  *
  * As long as a run lasts nobody writes down what nobody asks for. A gang that is through is as it was when it began, at
  * a barrier and at its end; so is the next CTA's, in the same objects. Whatever else a gang does ends the run first:
@@ -29,8 +30,6 @@ static bool is_whole(const lw_gang *gang, const lw_code *code) {
 
 static const lw_op *block_of(const lw_code *code, uint32_t block) { return &code->ops[code->blocks[block].first]; }
 
-static bool is_pure(const lw_gang *gang) { return gang->frame->written == LW_FRAME_pure; }
-
 void lw_run_begin(lw_gang *gang, lw_pass *pass) {
     lw_cta *cta = gang->cta;
     const lw_code *code = cta->program->entry;
@@ -44,7 +43,7 @@ void lw_run_begin(lw_gang *gang, lw_pass *pass) {
     }
     cta->run_from = from;
     cta->runs = true;
-    pass->folds = is_pure(gang);
+    lw_pass_may_fold(pass, gang);
 }
 
 /* ---- On ------------------------------------------------------------------------------------------------------ */
@@ -65,19 +64,14 @@ static bool is_plain_barrier(const lw_op *block) {
     return block[1].code == LW_OP_barrier && lw_barrier_is_plain(block + 1);
 }
 
-/* Long text is in pieces: what is behind is compiled, and goes on from there. */
-static bool begins_piece(const lw_cta *cta, const lw_op *block) {
-    return block[1].step != cta->program->steps[block[1].code];
-}
-
 /* Where the gangs go on that have come to a stop. */
 static const lw_op *behind(const lw_cta *cta, const lw_op *stop) {
     if (is_end(stop)) return block_of(cta->program->entry, 0);
-    return begins_piece(cta, stop) ? stop : stop + 2;
+    return lw_is_entry(cta, stop) ? stop : stop + 2;
 }
 
-/* Rows may be read without a look where compiled code alone has written the frame and a barrier lies in front. */
-static bool is_trusted(const lw_gang *gang, const lw_op *from) { return from->a && is_pure(gang); }
+/* Rows may be read without a look where compiled code alone has written the frame, and put them there at a stop. */
+static bool is_trusted(const lw_gang *gang, const lw_op *from) { return from->a && lw_frame_is_pure(gang->frame); }
 
 /* The gang goes on at that block, which begin_at in pass.c is told. */
 static void go_on_at(lw_gang *gang, const lw_op *from) {
@@ -89,16 +83,16 @@ static void go_on_at(lw_gang *gang, const lw_op *from) {
 static bool next_round(lw_cta *cta, lw_pass *pass) {
     const bool ends = is_end(cta->run_to);
     const lw_op *from = behind(cta, cta->run_to);
-    if (!begins_piece(cta, from)) return false; /* that is not compiled */
+    if (!lw_is_entry(cta, from)) return false; /* that is not compiled */
     if (!(ends ? lw_cta_replace(cta) : lw_cta_may_pass(cta))) return false;
     for (uint32_t g = 0; ends && g < cta->gang_count; g++) {
         lw_gang_renew(&cta->gangs[g]);
         if (cta->gangs[g].async) lw_async_reset(&cta->gangs[g]);
         lw_frame_clear(cta->gangs[g].frame);
-        memset(cta->gangs[g].folded, 0, sizeof cta->gangs[g].folded);
+        memset(cta->gangs[g].folded, 0, sizeof cta->gangs[g].folded); /* of these rows none lives any more */
         cta->gangs[g].frame->written = LW_FRAME_pure;
     }
-    cta->cluster->idle = 0;
+    if (from != cta->run_to) cta->cluster->idle = 0; /* to go on in another piece is nothing that others wait for */
     cta->run_from = from;
     cta->run_moves = from[1].step != pass->step;
     if (!cta->run_moves) lw_pass_from(pass, from);
@@ -114,7 +108,7 @@ lw_gang *lw_run_move(lw_cta *cta, const lw_op **op) {
 }
 
 static bool is_stop(const lw_cta *cta, const lw_op *block) {
-    return is_end(block) || is_plain_barrier(block) || begins_piece(cta, block);
+    return is_end(block) || is_plain_barrier(block) || lw_is_entry(cta, block);
 }
 
 /* Lanes of folded rows that nobody may read: where memory is watched, whoever does gets nonsense. */
@@ -122,7 +116,7 @@ static void spoil_folded(const lw_gang *gang, uint32_t warp) {
     const lw_fold *fold = gang->folded[warp];
     for (uint32_t k = 0; fold && k < fold->count; k++) {
         const lw_row *row = &fold->rows[k];
-        char *slot = gang->regs + row->home + (size_t)warp * LW_WARP_LANES * row->bits / 8;
+        char *slot = gang->regs + lw_row_place(row, warp);
         for (uint32_t i = 0; i < LW_WARP_LANES; i++)
             if (i & ((1u << row->run) - 1)) memset(slot + i * row->bits / 8, 0xa5, row->bits / 8);
     }
@@ -139,12 +133,13 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
         if (!next_round(cta, pass)) return NULL;
         next = cta->gangs;
     }
-    if (!begins_piece(cta, to)) { /* which counts it */
+    if (!lw_is_entry(cta, to)) { /* the code there counts its first block */
         gang->warp_instructions += to->imm * gang->active_warps;
         gang->lane_instructions += to->imm * gang->active;
     }
     next->budget = LW_BUDGET;
-    pass->trusted = is_trusted(next, cta->run_from), pass->folds = is_pure(next);
+    pass->trusted = is_trusted(next, cta->run_from);
+    lw_pass_may_fold(pass, next);
     return cta->run_moves ? NULL : next;
 }
 
@@ -163,7 +158,7 @@ static void stand(lw_gang *gang, const lw_op *block) {
     gang->stands = gang->cta->stands = true;
 }
 
-static void unfold(lw_gang *gang) {
+static void unfold_all(lw_gang *gang) {
     for (uint32_t w = 0; w < LW_GANG_WARPS; w++) gang->cta->program->warp->unfold(gang, w);
 }
 
@@ -171,11 +166,11 @@ void lw_run_end(lw_gang *gang) {
     lw_cta *cta = gang->cta;
     if (LW_LIKELY(!cta->runs)) return;
     cta->runs = false;
-    for (uint32_t g = 0; g < cta->gang_count; g++) unfold(&cta->gangs[g]);
+    for (uint32_t g = 0; g < cta->gang_count; g++) unfold_all(&cta->gangs[g]);
     cta->turn = gang->number + 1;
     for (uint32_t g = 0; g < gang->number; g++) {
         if (is_end(cta->run_to)) lw_gang_leave(&cta->gangs[g]);
-        else if (begins_piece(cta, cta->run_to)) wait(&cta->gangs[g], cta->run_to);
+        else if (lw_is_entry(cta, cta->run_to)) wait(&cta->gangs[g], cta->run_to);
         else stand(&cta->gangs[g], cta->run_to);
         lw_gang_settle(&cta->gangs[g]);
     }

@@ -5,6 +5,16 @@
 #include "run/interp/frame.h"
 #include "run/jit/jit.h"
 
+/* Compiled code is entered at this block. */
+static inline bool lw_is_entry(const lw_cta *cta, const lw_op *block) {
+    return block->code == LW_OP_block && block[1].step != cta->program->steps[block[1].code];
+}
+/* Compiled code alone has written its registers. */
+static inline bool lw_frame_is_pure(const lw_frame *frame) { return frame->written == LW_FRAME_pure; }
+static inline void lw_pass_may_fold(lw_pass *pass, const lw_gang *gang) {
+    pass->folds = gang->cta->runs && lw_frame_is_pure(gang->frame);
+}
+
 /* pass.c: the pass is one from a block on, whose operation this is, and nobody is elsewhere. */
 void lw_pass_from(lw_pass *pass, const lw_op *block);
 /* A pass of the gang has begun, and with it a run, if that can be. */

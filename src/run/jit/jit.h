@@ -33,7 +33,7 @@ typedef struct lw_pass {
     lw_gang *gang;           /* … and who goes on by it when the pass has ended; NULL: nobody */
     uint32_t warps;          /* of that one; a bit each */
     uint64_t trusted;        /* not 0: what was a row in the frame, is */
-    uint64_t folds;          /* not 0: rows may be folded there where a warp stops at a barrier */
+    uint64_t folds;          /* not 0: rows may be folded there where a warp stops as a whole */
     /* Of each warp that has gone as far as it can: so many blocks where lanes of it are ready now. */
     uint32_t rest_count[LW_GANG_WARPS];
     struct lw_rest {
@@ -50,11 +50,18 @@ typedef struct lw_row {
     int32_t step[LW_WARP_BITS];
     uint32_t who; /* bits: of the lanes that go on, and of those ready at each of the blocks behind */
 } lw_row;
+static inline size_t lw_row_place(const lw_row *row, uint32_t warp) { /* of the warp's first lane, in the frame */
+    return row->home + (size_t)warp * LW_WARP_LANES * row->bits / 8;
+}
 
-/* Rows that have come to a barrier, as those of whole warps in a run do (interp/runs.c), of which the first lane of
- * each run alone has its element in the frame: these, of all that live there. One that all lanes have there already may
- * be among them. No register has the slot of one, too, that is no row; so whatever else goes to the frame may go there
- * first, and rows are unfolded before others are put there, and before anybody else reads them. */
+/* Rows of a whole warp that has come to a barrier, or to another piece of the text, in a run (interp/runs.c), and of
+ * which the first lane of each run of lanes alone has its element in the frame: of all that live there these. One that
+ * all lanes have there already may be among them.
+ *
+ * They are unfolded before rows are put there, and before anybody reads them but compiled code, which reads the first
+ * lanes. What is no row goes there without that: it has no slot of theirs. Nor do steps ask that give a row to its slot
+ * (`take` follows these alone): such a row has been written since, and is put there once more wherever lanes go on by
+ * the interpreter, which unfolds first. */
 typedef struct lw_fold {
     uint32_t count;
     lw_row rows[];
@@ -73,7 +80,7 @@ typedef struct lw_warp_calls {
      * other. */
     void (*put)(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
                 uint32_t lanes);
-    /* The bases of one, each from the first of the lanes in its run; of none, from any. */
+    /* The bases of one that a step has just given, each from the first of the lanes in its run; of none, from any. */
     void (*take)(const char *regs, uint32_t warp, const lw_row *row, uint32_t lanes, uint64_t *bases);
     /* The bases of all of them. False: the lanes that these are of (`who`) do not have such rows. Nothing is folded
      * then. */

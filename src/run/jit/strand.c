@@ -134,7 +134,8 @@ static uint64_t later_at(const lw_strand *s, uint32_t block, uint32_t word) {
     return s->later[(size_t)block * s->u->words + word];
 }
 
-static void save(lw_strand *s, bool fold) {
+/* The registers in the room. */
+static void put_away(lw_strand *s, bool fold) {
     if (fold) lw_strand_fold(s, s->room);
     else lw_strand_save(s, s->room, s->now);
 }
@@ -149,7 +150,7 @@ static void save_first(lw_strand *s, uint32_t block, bool fold) {
     LLVMBasicBlockRef on = lw_build_block(b, "");
     lw_build_if(b, lw_build_is(b, LLVMIntEQ, s->entry, lw_word(s, 0)), on);
     lw_strand_begin_way(s, false);
-    save(s, fold);
+    put_away(s, fold);
     lw_strand_end_way(s);
     LLVMBuildBr(b->at, on);
     LLVMPositionBuilderAtEnd(b->at, on);
@@ -172,7 +173,7 @@ static void stop_whole(lw_strand *s, uint32_t block, bool fold) {
     note_whole(s);
     save_first(s, block, fold);
     for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w) & later_at(s, block, w);
-    save(s, fold);
+    put_away(s, fold);
     if (fold) lw_strand_note_fold(s, block);
     lw_set(s, lw_word(s, block), s->stop);
     LLVMBuildBr(lw_strand_build(s)->at, s->stops);

@@ -62,8 +62,8 @@ typedef struct lw_strand {
     /* Registers that loops write while lanes that have left have use for them: what the lanes at hand have is kept
      * beside what all have. So no round waits until it is known who goes on, and nothing but the blend of it does. */
     uint64_t *twofold;
-    uint64_t *folded; /* rows that may be folded in the frame (lw_fold) … */
-    uint64_t *listed; /* … and those of them that are in the list made last: */
+    uint64_t *folded; /* rows that may be folded in the frame (lw_fold) */
+    uint64_t *listed; /* those of them in `fold`, the list that was made last */
     uint64_t *read;   /* registers that are no rows and made of what other memory, or other lanes, had */
     bool alone;       /* nobody has use for any register who is ready elsewhere */
     bool has_local;   /* it makes addresses of local memory, which generic ones may be made of */
@@ -82,7 +82,7 @@ typedef struct lw_strand {
         stop;                                   /* places */
     LLVMValueRef pass, regs, base, live, entry; /* entry: the block where the gang has come in */
     LLVMValueRef bases;              /* place of the rows that go to the frame, or come from there, at once */
-    LLVMValueRef fold;               /* … which this is; NULL: there is none */
+    LLVMValueRef fold;               /* NULL: there is none */
     LLVMValueRef trade;              /* of what a shuffle reads and gives, lw_trade */
     LLVMBasicBlockRef trapped;       /* a step has: the launch is over */
     LLVMBasicBlockRef passes;        /* a pass has begun, of … */
@@ -225,8 +225,9 @@ void lw_strand_call(lw_strand *s, uint32_t n);
 void lw_strand_or_step(lw_strand *s, uint32_t n, const lw_fork *fork);
 /* Registers into the frame, in some lanes. */
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
-/* Rows are folded (lw_fold) where the warp stops at a block like this one, and goes on by compiled code, if it does as
- * a whole, and in a run; the others of a set go to the frame as they are. What is folded then is noted. */
+/* Rows are folded (lw_fold) where the warp stops at a block like this one, a barrier or a block of another piece, if it
+ * does as a whole, and in a run; the others of a set go to the frame as they are. What is folded then is noted.
+ * Whatever that block does: where the run does not go on, the core unfolds them. */
 bool lw_strand_folds_at(const lw_strand *s, uint32_t block);
 LLVMValueRef lw_strand_may_fold(const lw_strand *s);
 void lw_strand_fold(lw_strand *s, const uint64_t *set);

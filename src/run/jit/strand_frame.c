@@ -177,12 +177,10 @@ static LLVMValueRef list_fold(lw_strand *s, uint32_t block) {
     const uint64_t *live = lw_unit_live(s->u, s->u->block_at[block]);
     uint64_t differs = !s->fold;
     lw_rows rows;
-    for (uint32_t w = 0; w < s->u->words; w++) {
-        differs |= s->listed[w] ^ (live[w] & s->folded[w]);
-        s->listed[w] = live[w] & s->folded[w];
-    }
+    for (uint32_t w = 0; w < s->u->words; w++) differs |= s->listed[w] ^ (live[w] & s->folded[w]);
     if (!differs) return s->fold;
     if (!begin_rows(s, &rows)) return LLVMConstNull(b->bytes);
+    for (uint32_t w = 0; w < s->u->words; w++) s->listed[w] = live[w] & s->folded[w];
     LW_EACH_IN(s->listed, s->u->words, reg) add_row(s, &rows, reg, 0);
     memmove(rows.words + 1, rows.words, (size_t)rows.count * ROW_WORDS * sizeof *rows.words);
     rows.words[0] = lw_build_number(b, 32, rows.count);
@@ -218,9 +216,11 @@ static LLVMValueRef first_in_frame(const lw_strand *s, uint32_t reg, uint32_t ru
 
 /* Rows that need no look, of a whole warp. */
 static void take_trusted(lw_strand *s, const uint64_t *set) {
-    LW_EACH_IN(set, s->u->words, reg)
-    for (uint32_t at = 0; goes_as_row(s, reg) && at < lw_strand_runs(s->shapes[reg].run); at++)
-        lw_strand_put_row(s, reg, at, first_in_frame(s, reg, at));
+    LW_EACH_IN(set, s->u->words, reg) {
+        if (!goes_as_row(s, reg)) continue;
+        for (uint32_t at = 0; at < lw_strand_runs(s->shapes[reg].run); at++)
+            lw_strand_put_row(s, reg, at, first_in_frame(s, reg, at));
+    }
 }
 
 /* By the core, which looks whether they are rows. */

@@ -456,7 +456,7 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     lw_course course;
     const bool is_row = !(op->flags & LW_OP_IMM_A) && lw_course_find(s, op, &course);
-    note_way(s, op, is_row ? "row" : "apart");
+    note_way(s, op, is_row ? "row" : stores_to_one(s, op) ? "one" : "apart");
     if (lw_strand_is_local_row(s, op) && !(op->flags & LW_OP_IMM_A)) {
         lw_strand_store_local(s, n);
         return;

@@ -95,12 +95,8 @@ static void take_bits(uint32_t word, const lw_row *row, uint32_t lanes, uint64_t
     }
 }
 
-static size_t place_of(const lw_row *row, uint32_t warp) {
-    return row->home + (size_t)warp * LW_WARP_LANES * row->bits / 8;
-}
-
 static void put_row(char *regs, uint32_t warp, const lw_row *row, const uint64_t *bases, uint32_t lanes) {
-    char *slot = regs + place_of(row, warp);
+    char *slot = regs + lw_row_place(row, warp);
     switch (row->bits) {
     case 1: {
         lw_any32 *word = (lw_any32 *)slot;
@@ -114,7 +110,7 @@ static void put_row(char *regs, uint32_t warp, const lw_row *row, const uint64_t
 }
 
 static void take(const char *regs, uint32_t warp, const lw_row *row, uint32_t lanes, uint64_t *bases) {
-    const char *slot = regs + place_of(row, warp);
+    const char *slot = regs + lw_row_place(row, warp);
     switch (row->bits) {
     case 1: take_bits(*(const lw_any32 *)slot, row, lanes, bases); break;
     case 16: take_16((const lw_any16 *)slot, row, lanes, bases); break;
@@ -142,7 +138,7 @@ static void put(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count
 }
 
 static bool is_row(const char *regs, uint32_t warp, const lw_row *row, const uint64_t *bases, uint32_t lanes) {
-    const char *slot = regs + place_of(row, warp);
+    const char *slot = regs + lw_row_place(row, warp);
     switch (row->bits) {
     case 1: return !((*(const lw_any32 *)slot ^ word_of(row, bases)) & lanes);
     case 16: return has_lanes_16((const lw_any16 *)slot, row, bases, lanes);
