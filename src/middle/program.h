@@ -424,14 +424,14 @@ typedef struct lw_program {
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
     uint32_t param_bytes;
     uint32_t hint_count;
-    uint32_t vector_bytes;        /* of the CPU level it was linked with … */
-    lw_step *const *steps;        /* … and its steps, by operation code … */
+    uint32_t vector_bytes;            /* of the CPU level it was linked with … */
+    lw_step *const *steps;            /* … and its steps, by operation code … */
     const struct lw_warp_calls *warp; /* … its functions for rows (run/jit/jit.h) … */
-    lw_matrix_call *multiply;     /* … and what it multiplies matrices by (run/interp/matrix.h) */
-    struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
-    bool is_partly_compiled;      /* which leaves functions to the interpreter */
-    uint8_t symbols;              /* enum lw_symbols_told (run/run.h): who is told where that lies */
-    struct lw_profile *profile;   /* who counts what its steps do (run/profile.h), or NULL */
+    lw_matrix_call *multiply;         /* … and what it multiplies matrices by (run/interp/matrix.h) */
+    struct lw_compiled *compiled;     /* the compiler's code for it, or NULL */
+    bool is_partly_compiled;          /* which leaves functions to the interpreter */
+    uint8_t symbols;                  /* enum lw_symbols_told (run/run.h): who is told where that lies */
+    struct lw_profile *profile;       /* who counts what its steps do (run/profile.h), or NULL */
     uint64_t instruction_count;
     lw_semantics semantics;
     bool prints, has_heap; /* what of the device's runtime it uses */
