@@ -20,6 +20,13 @@ import time
 
 WORD = (1 << 32) - 1
 ROUNDS, CTAS, GROUP = 9, 23, 7
+FEW = "LW_TEST_FEW" in os.environ  # another build has all of what this test tries
+
+
+def some(all_of_them):
+    return all_of_them[1::3] if FEW else all_of_them
+
+
 TEXT = """.version 7.0
 .target sm_80
 .address_size 64
@@ -353,7 +360,7 @@ def main():
         if not good:
             print(*what)
 
-    for threads, (leaves, whole) in itertools.product((64, 90, 128, 224, 256, 384, 800), ((FAR // 2, FAR), (32, FAR), (FAR // 2, 4))):
+    for threads, (leaves, whole) in itertools.product(some((64, 90, 128, 224, 256, 384, 800)), ((FAR // 2, FAR), (32, FAR), (FAR // 2, 4))):
         expected, seen = model(threads, leaves, whole), set()
         for engine, workers in itertools.product(engines, (1, 2)):
             done = launch(tool, engine, workers, threads, leaves, whole)
@@ -361,9 +368,9 @@ def main():
             check(done.returncode == 0 and words == expected, engine, workers, threads, leaves, done.stderr)
             seen.add(counts(done) if done.returncode == 0 else None)
         check(len(seen) == 1, "counts of instructions differ:", threads, leaves, whole, seen)
-    for threads, odd in itertools.product((32, 96, 100, 128, 192, 256, 512), (3, 8)):
+    for threads, odd in itertools.product(some((32, 96, 100, 128, 192, 256, 512)), (3, 8)):
         words, seen = threads * CTAS * 3, {}
-        for engine, workers, count in itertools.product(engines, (1, 2), (words, words - 37, words // 2 + 5)):
+        for engine, (workers, count) in itertools.product(engines, ((1, words), (2, words), (1, words - 37), (2, words // 2 + 5))):
             done = run(tool, engine, workers, "alone", "-b", str(threads), "-g", f"{CTAS},3", "-a", f"u32[{words}]:print", "-a", f"u32[{words}]=range:5:3", "-a",
                        f"u32={count}", "-a", f"u32={odd}")
             check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == alone(threads, count, odd), engine, workers, threads, count, done.stderr)
@@ -383,7 +390,7 @@ def main():
     functions, lists = made(tool, LONG)
     check(functions == 1 or lists > 1, "no rows are folded in pieces:", functions, lists)  # chunks of 8 lanes are too many for a strand of that length
     shapes = ((16, 8), (16, 16), (32, 12), (8, 32), (64, 6), (1024, 1), (100, 2), (24, 16))
-    for width, height, ctas, text in (*((*shape, CTAS, KEPT) for shape in shapes), (16, 16, 5, LONG), (64, 6, 3, LONG), (20, 3, 5, LONG)):
+    for width, height, ctas, text in (*((*shape, CTAS, KEPT) for shape in some(shapes)), (16, 16, 5, LONG), (64, 6, 3, LONG), (20, 3, 5, LONG)):
         words, seen = kept(width, height, ctas, text == LONG), set()
         for engine, workers in itertools.product(engines, (1, 2)):
             done = run(tool, engine, workers, "k", "-b", f"{width},{height}", "-g", str(ctas), "-a", f"u32[{len(words)}]:print", text=text)
@@ -395,7 +402,7 @@ def main():
         for engine, workers in itertools.product(engines, (1, 2)):
             done = launch(tool, engine, workers, threads, FAR // 2, bad=bad)
             check(done.returncode == 3 and "LW5000" in done.stderr and "CTA (20,0,0), thread (140,0,0)" in done.stderr, engine, workers, threads, done.stderr)
-    for engine, (threads, ctas) in itertools.product(engines, ((128, 1), (32, 2), (256, 1))):
+    for engine, (threads, ctas) in itertools.product(engines, ((128, 1),) if FEW else ((128, 1), (32, 2))):
         done = run(tool, engine, 1, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[256]", text=STUCK)
         check(done.returncode == 3 and "LW5005" in done.stderr, "stuck", engine, threads, ctas, done.returncode, done.stderr)
     for engine, options in itertools.product(engines, (("--step-limit", "100000"), ("--timeout", "0.5"))):
