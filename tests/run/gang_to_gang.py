@@ -20,6 +20,7 @@ import time
 
 WORD = (1 << 32) - 1
 ROUNDS, CTAS, GROUP = 9, 23, 7
+KEPT_CODE = tempfile.TemporaryDirectory()  # compiled in this test alone
 FEW = "LW_TEST_FEW" in os.environ  # another build has all of what this test tries
 
 
@@ -327,7 +328,7 @@ def stops(tool, engine):
 def run(tool, engine, workers, kernel, *arguments, options=(), text=TEXT):
     command = [tool, "run", "-q", "--stats=json", "--engine", engine, "--threads", str(workers), "--language", "ptx", "-k", kernel, *options, *arguments, "-"]
     try:
-        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, env=os.environ | {"LANEWISE_CACHE": "off"})
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, env=os.environ | {"LANEWISE_CACHE": KEPT_CODE.name})
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, -1, "", "it does not end")
 

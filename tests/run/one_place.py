@@ -11,12 +11,14 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 
 FORMS = {"u8": (1, 1), "u16": (1, 2), "u32": (1, 4), "u64": (1, 8), "v2.u32": (2, 4), "v4.u16": (4, 2), "v4.u32": (4, 4), "v2.u64": (2, 8)}
 CELL = 16
 PLACES = {form: CELL * k for k, form in enumerate(FORMS)}  # the last one ends with the array
 WINDOWS = ("global", "generic", "shared", "generic shared", "absolute")
 MASKS = (0xFFFFFFFF, 1 << 31, 0x00F00800, 0)
+KEPT_CODE = tempfile.TemporaryDirectory()  # compiled in this test alone
 FEW = "LW_TEST_FEW" in os.environ  # another build has all of what this test tries
 SIZE, OUTSIDE, MISALIGNED, NO_ARGUMENT = CELL * len(FORMS), "LW5000", "LW5001", 2
 LEVELS = (("jit", "v4"), ("interp", "v4"), ("jit", "v3"), ("jit", "neon"), ("interp", "portable"), ("jit", "portable"))
@@ -59,7 +61,7 @@ DONE: ret;
 def run(tool, level, text, mask):
     engine, cpu = level
     command = [tool, "run", "-q", "--engine", engine, "--cpu", cpu, "--language", "ptx", "-b", "32", "-a", f"u8[{SIZE}]:print", "-a", f"u32={mask}", "-a", "u32=0", "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, env=os.environ | {"LANEWISE_CACHE": "off"})
+    return subprocess.run(command, input=text, capture_output=True, text=True, env=os.environ | {"LANEWISE_CACHE": KEPT_CODE.name})
 
 
 def may_be(form, uniform, mask):
