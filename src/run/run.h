@@ -473,6 +473,7 @@ struct lw_cta {
     uint32_t turn;                      /* in this round the gangs in front of this one have had theirs */
     bool stands;                        /* a gang has come to a barrier in this round and stands there */
     bool runs, run_moves;               /* interp/runs.c; on to other code */
+    int32_t folds;                      /* 0 and above: runs last long enough for rows to be folded */
     const lw_op *run_from;              /* where the gangs of this round of the run began … */
     const lw_op *run_to;                /* … and where those are that are through */
     lw_gang *handed; /* compiled code that was called for another gang has left it to the interpreter, or NULL */

@@ -13,6 +13,9 @@ enum { SPOILS = true };
 enum { SPOILS = false };
 #endif
 
+/* What is folded is unfolded where a run ends; so runs that end soon do not fold. */
+enum { ROUNDS_FOR_END = 4, FOLDS_MOST = 16, FOLDS_LEAST = -64 };
+
 /* ---- Begin --------------------------------------------------------------------------------------------------- */
 
 /* It has begun nothing that somebody would have to end. */
@@ -93,6 +96,7 @@ static bool next_round(lw_cta *cta, lw_pass *pass) {
         cta->gangs[g].frame->written = LW_FRAME_pure;
     }
     if (from != cta->run_to) cta->cluster->idle = 0; /* to go on in another piece is nothing that others wait for */
+    if (cta->folds < FOLDS_MOST) cta->folds++;
     cta->run_from = from;
     cta->run_moves = from[1].step != pass->step;
     if (!cta->run_moves) lw_pass_from(pass, from);
@@ -159,13 +163,15 @@ static void stand(lw_gang *gang, const lw_op *block) {
 }
 
 static void unfold_all(lw_gang *gang) {
-    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) gang->cta->program->warp->unfold(gang, w);
+    for (uint32_t w = 0; w < LW_GANG_WARPS; w++)
+        if (gang->folded[w]) gang->cta->program->warp->unfold(gang, w);
 }
 
 void lw_run_end(lw_gang *gang) {
     lw_cta *cta = gang->cta;
     if (LW_LIKELY(!cta->runs)) return;
     cta->runs = false;
+    if (cta->folds > FOLDS_LEAST) cta->folds -= ROUNDS_FOR_END;
     for (uint32_t g = 0; g < cta->gang_count; g++) unfold_all(&cta->gangs[g]);
     cta->turn = gang->number + 1;
     for (uint32_t g = 0; g < gang->number; g++) {

@@ -59,9 +59,9 @@ static inline size_t lw_row_place(const lw_row *row, uint32_t warp) { /* of the 
  * all lanes have there already may be among them.
  *
  * They are unfolded before rows are put there, and before anybody reads them but compiled code, which reads the first
- * lanes. What is no row goes there without that: it has no slot of theirs. Nor do steps ask that give a row to its slot
- * (`take` follows these alone): such a row has been written since, and is put there once more wherever lanes go on by
- * the interpreter, which unfolds first. */
+ * lanes. What is no row goes there without that: it has no slot of theirs. Nor do steps ask that read a row (`lend`) or
+ * give one (`take`): it is as it was, or has been written since, and then it is put there once more, behind an
+ * unfolding, wherever lanes go on by the interpreter. */
 typedef struct lw_fold {
     uint32_t count;
     lw_row rows[];
@@ -80,6 +80,8 @@ typedef struct lw_warp_calls {
      * other. */
     void (*put)(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
                 uint32_t lanes);
+    /* The same in all lanes, for a step to read; what is folded stays so. */
+    void (*lend)(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases);
     /* The bases of one that a step has just given, each from the first of the lanes in its run; of none, from any. */
     void (*take)(const char *regs, uint32_t warp, const lw_row *row, uint32_t lanes, uint64_t *bases);
     /* The bases of all of them. False: the lanes that these are of (`who`) do not have such rows. Nothing is folded
@@ -102,7 +104,9 @@ typedef struct lw_warp_calls {
 } lw_warp_calls;
 /* All of them, by their names. */
 #define LW_WARP_CALLS \
-    WARP(put) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row) WARP(shuffle) WARP(unfold)
+    WARP(put) \
+    WARP(lend) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row) WARP(shuffle) \
+        WARP(unfold)
 /* The same by the interpreter's step. */
 bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
 

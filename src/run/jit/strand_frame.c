@@ -116,8 +116,10 @@ static void save_vector(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
 
 static bool goes_as_row(const lw_strand *s, uint32_t reg) { return goes(s, reg) && lw_strand_is_row(s, reg); }
 
-/* By the core, which unfolds what is folded in front of that. */
-static void put_rows(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
+/* How rows go: for good, where the core unfolds what is folded in front of that; or for a step. */
+typedef enum lw_way_of_rows { LW_ROWS_put, LW_ROWS_lend } lw_way_of_rows;
+
+static void give_rows(lw_strand *s, const uint64_t *set, LLVMValueRef mask, lw_way_of_rows how) {
     const lw_build *b = lw_strand_build(s);
     lw_rows rows;
     if (!begin_rows(s, &rows)) return;
@@ -133,7 +135,8 @@ static void put_rows(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
                                     lw_build_number(b, 32, rows.count),
                                     all_bases(s),
                                     mask ? mask : lw_build_number(b, 32, UINT32_MAX)};
-        lw_host_call(b, LW_HOST_warp_put, b->row_put_type, arguments);
+        if (how == LW_ROWS_put) lw_host_call(b, LW_HOST_warp_put, b->row_put_type, arguments);
+        else lw_host_call(b, LW_HOST_warp_lend, b->row_lend_type, arguments);
     }
     free(rows.words);
 }
@@ -143,12 +146,11 @@ static void save_vectors(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
     if (goes(s, reg) && !lw_strand_is_row(s, reg)) save_vector(s, reg, mask);
 }
 
-static void save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
-    put_rows(s, set, mask);
+void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
+    if (s->alone) mask = NULL;
+    give_rows(s, set, mask, LW_ROWS_put);
     save_vectors(s, set, mask);
 }
-
-void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) { save(s, set, s->alone ? NULL : mask); }
 
 /* ---- Folded rows ------------------------------------------------------------------------------------------------- */
 
@@ -350,7 +352,8 @@ void lw_strand_call(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(u, n);
     read_by(s, n);
-    save(s, s->room, NULL);
+    give_rows(s, s->room, NULL, LW_ROWS_lend);
+    save_vectors(s, s->room, NULL);
     lw_build_unless(b, call_step(s, n), s->trapped);
     LW_EACH_WRITTEN(u->code, op, at) {
         if (!lw_frame_has(u, *at)) continue;

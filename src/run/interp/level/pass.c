@@ -137,6 +137,11 @@ static void put(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count
         put_row(gang->regs, warp, row, bases, lanes);
 }
 
+static void lend(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases) {
+    for (const lw_row *row = rows; row < rows + count; bases += runs_of(row), row++)
+        put_row(gang->regs, warp, row, bases, UINT32_MAX);
+}
+
 static bool is_row(const char *regs, uint32_t warp, const lw_row *row, const uint64_t *bases, uint32_t lanes) {
     const char *slot = regs + lw_row_place(row, warp);
     switch (row->bits) {
@@ -398,4 +403,4 @@ static bool store_row(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t la
 }
 
 const lw_warp_calls LW_AT_LEVEL(lw_warp) = {
-    put, take, take_all, load, store, load_row, store_row, LW_AT_LEVEL(lw_warp_shuffle), unfold};
+    put, lend, take, take_all, load, store, load_row, store_row, LW_AT_LEVEL(lw_warp_shuffle), unfold};
