@@ -105,8 +105,8 @@ typedef struct lw_warp_calls {
 /* All of them, by their names. */
 #define LW_WARP_CALLS \
     WARP(put) \
-    WARP(lend) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row) WARP(shuffle) \
-        WARP(unfold)
+    WARP(lend) \
+    WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row) WARP(shuffle) WARP(unfold)
 /* The same by the interpreter's step. */
 bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
 
