@@ -187,11 +187,12 @@ static lw_layout layout_in_warp(uint32_t x, uint32_t y, uint32_t z) {
     return in_x >= 3 ? layout_as(in_x, 0, in_x) : layout_as(0, 0, 0);
 }
 
+static uint8_t bits_below(uint32_t n) { return n > 1 ? (uint8_t)(32 - __builtin_clz(n - 1)) : 0; }
+
 lw_layout lw_layout_of(const lw_program *program, const uint32_t block[3]) {
-    lw_layout layout = layout_in_warp(block[0], block[1], block[2]);
-    for (int k = 0; program->shared_bytes && k < 3; k++)
-        layout.bits[k] = block[k] > 1 ? (uint8_t)(32 - __builtin_clz(block[k] - 1)) : 0;
-    return layout;
+    const lw_layout all = layout_in_warp(block[0], block[1], block[2]);
+    if (!program->shared_bytes) return all;
+    return (lw_layout){all.x, all.y, all.run, {bits_below(block[0]), bits_below(block[1]), bits_below(block[2])}};
 }
 
 /* What the cache has for the key, in place. */

@@ -426,7 +426,7 @@ bool lw_gang_meet_without(lw_gang *gang, lw_mask gone);
 bool lw_gang_meet_anyway(lw_gang *gang);
 /* Empties it before the gang begins anew; gives its memory back. */
 void lw_meeting_reset(lw_gang *gang);
-bool lw_meeting_is_over(const lw_gang *gang); /* nobody waits */
+bool lw_meeting_is_over(const lw_gang *gang); /* of one that there is: nobody waits */
 void lw_meeting_end(lw_gang *gang);
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
@@ -546,7 +546,7 @@ bool lw_cluster_poll(lw_gang *gang);
 /* Nothing else can run: all that the cluster's lanes have begun is done. False: nothing was left. */
 bool lw_cluster_finish_async(lw_cluster *cluster);
 void lw_async_reset(lw_gang *gang);         /* before the gang begins anew */
-bool lw_async_is_over(const lw_gang *gang); /* all that was begun is done */
+bool lw_async_is_over(const lw_gang *gang); /* of one that has begun some: all is done */
 void lw_async_end(lw_gang *gang);           /* gives its memory back */
 /* Lanes go on that wait for phases which are complete now. False: trapped. */
 bool lw_gang_wake(lw_gang *gang);

@@ -243,7 +243,7 @@ void lw_async_reset(lw_gang *gang) {
     memset(async->groups, 0, sizeof async->groups);
 }
 
-bool lw_async_is_over(const lw_gang *gang) { return !gang->async || !gang->async->list.count; }
+bool lw_async_is_over(const lw_gang *gang) { return !gang->async->list.count; }
 
 void lw_async_end(lw_gang *gang) {
     if (gang->async) drop_all(gang->async);

@@ -158,6 +158,7 @@ __attribute__((noinline)) const lw_op *lw_gang_go_later(lw_gang *gang, uint32_t 
 static lw_mask late_warps(const lw_gang *gang, uint32_t block) {
     const lw_frame *frame = gang->frame;
     lw_mask late = 0, warps = 0;
+    if (!frame->ready_count) return 0;
     for (uint32_t b = lowest_ready(frame, 0); b < block; b = lowest_ready(frame, b + 1)) late |= frame->pending[b];
     for (uint32_t w = 0; w < LW_GANG_LANES / LW_WARP_LANES; w++)
         if (lw_mask_warp(late, w) && !lw_mask_warp(gang->mask, w)) warps |= lw_mask_of_warp(UINT32_MAX, w);
@@ -166,13 +167,9 @@ static lw_mask late_warps(const lw_gang *gang, uint32_t block) {
 
 /* Lanes that waited for these at the block come along. */
 static void gather(lw_gang *gang, uint32_t block) {
-    lw_mask lanes = take_pending(gang->frame, block);
-    if (LW_UNLIKELY(gang->frame->ready_count && lowest_ready(gang->frame, 0) < block)) {
-        const lw_mask late = lanes & late_warps(gang, block);
-        if (late) lw_gang_pend(gang->frame, block, late);
-        lanes &= ~late;
-    }
-    lw_gang_set_mask(gang, lanes | gang->mask);
+    const lw_mask lanes = take_pending(gang->frame, block), late = lanes & late_warps(gang, block);
+    if (LW_UNLIKELY(late)) lw_gang_pend(gang->frame, block, late);
+    lw_gang_set_mask(gang, (lanes & ~late) | gang->mask);
 }
 
 static bool alone(const lw_frame *frame, const lw_op *op) { return lowest_ready(frame, op->b) > op->c; }

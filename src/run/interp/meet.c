@@ -385,7 +385,7 @@ void lw_meeting_reset(lw_gang *gang) {
     if (gang->meeting) gang->meeting->waiting = 0;
 }
 
-bool lw_meeting_is_over(const lw_gang *gang) { return !gang->meeting || !gang->meeting->waiting; }
+bool lw_meeting_is_over(const lw_gang *gang) { return !gang->meeting->waiting; }
 
 void lw_meeting_end(lw_gang *gang) {
     free(gang->meeting);

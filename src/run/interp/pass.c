@@ -49,7 +49,7 @@ static uint32_t begin_at(lw_gang *gang, const lw_op *op, lw_pass *pass) {
         pass->lanes[w] = lw_mask_warp(gang->mask, w);
         warps |= (uint32_t)(pass->lanes[w] != 0) << w;
     }
-    lw_pass_may_fold(pass, gang);
+    lw_pass_set_folds(pass, gang);
     lw_pass_from(pass, op);
     return gang->mask == frame->owned || take_ready(gang, pass) ? warps : 0;
 }

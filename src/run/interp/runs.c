@@ -19,10 +19,9 @@ enum { ROUNDS_FOR_END = 4, FOLDS_MOST = 16, FOLDS_LEAST = -64 };
 /* ---- Begin --------------------------------------------------------------------------------------------------- */
 
 /* It has begun nothing that somebody would have to end. */
-static bool is_free(const lw_gang *gang) {
-    const bool never = !gang->async && !gang->meeting; /* nobody as a rule */
-    return (never || (lw_async_is_over(gang) && lw_meeting_is_over(gang))) && !gang->cluster_owed &&
-           !gang->cta->cluster->arrived;
+LW_INLINE bool is_free(const lw_gang *gang) {
+    return (!gang->async || lw_async_is_over(gang)) && (!gang->meeting || lw_meeting_is_over(gang)) &&
+           !gang->cluster_owed && !gang->cta->cluster->arrived;
 }
 
 /* All of it is there, at one place. */
@@ -46,7 +45,7 @@ void lw_run_begin(lw_gang *gang, lw_pass *pass) {
     }
     cta->run_from = from;
     cta->runs = true;
-    lw_pass_may_fold(pass, gang);
+    lw_pass_set_folds(pass, gang);
 }
 
 /* ---- On ------------------------------------------------------------------------------------------------------ */
@@ -92,7 +91,6 @@ static bool next_round(lw_cta *cta, lw_pass *pass) {
         lw_gang_renew(&cta->gangs[g]);
         if (cta->gangs[g].async) lw_async_reset(&cta->gangs[g]);
         lw_frame_clear(cta->gangs[g].frame);
-        memset(cta->gangs[g].folded, 0, sizeof cta->gangs[g].folded); /* of these rows none lives any more */
         cta->gangs[g].frame->written = LW_FRAME_pure;
     }
     if (from != cta->run_to) cta->cluster->idle = 0; /* to go on in another piece is nothing that others wait for */
@@ -131,23 +129,32 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     const lw_op *to = cta->runs ? stop_of(gang, pass) : NULL;
     if (!to || !is_free(gang) || (gang->number ? to != cta->run_to : !is_stop(cta, to))) return NULL;
     cta->run_to = to;
+    const bool ends = is_end(to);
+    if (ends) memset(gang->folded, 0, sizeof gang->folded); /* none of these rows lives any more */
     for (uint32_t w = 0; SPOILS && w < LW_GANG_WARPS; w++) spoil_folded(gang, w);
     lw_gang *next = gang + 1;
     if (next == cta->gangs + cta->gang_count) {
         if (!next_round(cta, pass)) return NULL;
         next = cta->gangs;
     }
-    if (!lw_is_entry(cta, to)) { /* the code there counts its first block */
+    if (ends || !lw_is_entry(cta, to)) { /* the code there counts its first block */
         gang->warp_instructions += to->imm * gang->active_warps;
         gang->lane_instructions += to->imm * gang->active;
     }
     next->budget = LW_BUDGET;
     pass->trusted = is_trusted(next, cta->run_from);
-    lw_pass_may_fold(pass, next);
+    lw_pass_set_folds(pass, next);
     return cta->run_moves ? NULL : next;
 }
 
 /* ---- End ----------------------------------------------------------------------------------------------------- */
+
+/* It has come to the barrier, and waits in front of it: lw_step_barrier. */
+static void stand(lw_gang *gang, const lw_op *block) {
+    gang->resume = block + 1;
+    gang->stands = gang->cta->stands = true;
+    go_on_at(gang, block + 2);
+}
 
 /* It will go on at that block. */
 static void wait(lw_gang *gang, const lw_op *block) {
@@ -155,24 +162,23 @@ static void wait(lw_gang *gang, const lw_op *block) {
     go_on_at(gang, block);
 }
 
-/* It has come to the barrier, and waits in front of it: lw_step_barrier. */
-static void stand(lw_gang *gang, const lw_op *block) {
-    wait(gang, block + 2);
-    gang->resume = block + 1;
-    gang->stands = gang->cta->stands = true;
-}
-
-static void unfold_all(lw_gang *gang) {
-    for (uint32_t w = 0; w < LW_GANG_WARPS; w++)
-        if (gang->folded[w]) gang->cta->program->warp->unfold(gang, w);
+/* True: something was folded. */
+static bool unfold_all(lw_cta *cta) {
+    bool some = false;
+    for (uint32_t g = 0; g < cta->gang_count; g++)
+        for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
+            if (!cta->gangs[g].folded[w]) continue;
+            cta->program->warp->unfold(&cta->gangs[g], w);
+            some = true;
+        }
+    return some;
 }
 
 void lw_run_end(lw_gang *gang) {
     lw_cta *cta = gang->cta;
     if (LW_LIKELY(!cta->runs)) return;
     cta->runs = false;
-    if (cta->folds > FOLDS_LEAST) cta->folds -= ROUNDS_FOR_END;
-    for (uint32_t g = 0; g < cta->gang_count; g++) unfold_all(&cta->gangs[g]);
+    if (unfold_all(cta) && cta->folds > FOLDS_LEAST) cta->folds -= ROUNDS_FOR_END;
     cta->turn = gang->number + 1;
     for (uint32_t g = 0; g < gang->number; g++) {
         if (is_end(cta->run_to)) lw_gang_leave(&cta->gangs[g]);

@@ -11,7 +11,7 @@ static inline bool lw_is_entry(const lw_cta *cta, const lw_op *block) {
 }
 /* Compiled code alone has written its registers. */
 static inline bool lw_frame_is_pure(const lw_frame *frame) { return frame->written == LW_FRAME_pure; }
-static inline void lw_pass_may_fold(lw_pass *pass, const lw_gang *gang) {
+static inline void lw_pass_set_folds(lw_pass *pass, const lw_gang *gang) {
     pass->folds = gang->cta->runs && gang->cta->folds >= 0 && lw_frame_is_pure(gang->frame);
 }
 

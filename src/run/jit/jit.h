@@ -80,8 +80,9 @@ typedef struct lw_warp_calls {
      * other. */
     void (*put)(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
                 uint32_t lanes);
-    /* The same in all lanes, for a step to read; what is folded stays so. */
-    void (*lend)(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases);
+    /* The same for a step to read, in all lanes; what is folded stays so. */
+    void (*lend)(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
+                 uint32_t lanes);
     /* The bases of one that a step has just given, each from the first of the lanes in its run; of none, from any. */
     void (*take)(const char *regs, uint32_t warp, const lw_row *row, uint32_t lanes, uint64_t *bases);
     /* The bases of all of them. False: the lanes that these are of (`who`) do not have such rows. Nothing is folded
@@ -100,7 +101,7 @@ typedef struct lw_warp_calls {
     /* mode: lw_shuffle_mode. Lanes that do not execute get anything. Returns those that would read of such lanes; then
      * they got anything, too. interp/level/shuffle.c */
     uint32_t (*shuffle)(lw_trade *trade, uint32_t mode, uint32_t lanes);
-    void (*unfold)(lw_gang *gang, uint32_t warp);
+    void (*unfold)(lw_gang *gang, uint32_t warp); /* what is folded, which there is */
 } lw_warp_calls;
 /* All of them, by their names. */
 #define LW_WARP_CALLS \

@@ -230,7 +230,6 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
     LLVMTypeRef put[] = {b->bytes, i32, b->bytes, i32, b->bytes, i32},
                 take[] = {b->bytes, i32, b->bytes, i32, b->bytes},
                 take_all[] = {b->bytes, b->bytes, i32, b->bytes, i32, b->bytes};
-    b->row_lend_type = LLVMFunctionType(LLVMVoidTypeInContext(context), put, 5, false);
     b->row_put_type = LLVMFunctionType(LLVMVoidTypeInContext(context), put, 6, false);
     b->row_take_type = LLVMFunctionType(LLVMVoidTypeInContext(context), take, 5, false);
     b->row_take_all_type = LLVMFunctionType(b->i1, take_all, 6, false);

@@ -116,10 +116,8 @@ static void save_vector(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
 
 static bool goes_as_row(const lw_strand *s, uint32_t reg) { return goes(s, reg) && lw_strand_is_row(s, reg); }
 
-/* How rows go: for good, where the core unfolds what is folded in front of that; or for a step. */
-typedef enum lw_way_of_rows { LW_ROWS_put, LW_ROWS_lend } lw_way_of_rows;
-
-static void give_rows(lw_strand *s, const uint64_t *set, LLVMValueRef mask, lw_way_of_rows how) {
+/* how: for good, where the core unfolds what is folded in front of that; or lent to a step. */
+static void give_rows(lw_strand *s, const uint64_t *set, LLVMValueRef mask, lw_host how) {
     const lw_build *b = lw_strand_build(s);
     lw_rows rows;
     if (!begin_rows(s, &rows)) return;
@@ -135,8 +133,7 @@ static void give_rows(lw_strand *s, const uint64_t *set, LLVMValueRef mask, lw_w
                                     lw_build_number(b, 32, rows.count),
                                     all_bases(s),
                                     mask ? mask : lw_build_number(b, 32, UINT32_MAX)};
-        if (how == LW_ROWS_put) lw_host_call(b, LW_HOST_warp_put, b->row_put_type, arguments);
-        else lw_host_call(b, LW_HOST_warp_lend, b->row_lend_type, arguments);
+        lw_host_call(b, how, b->row_put_type, arguments);
     }
     free(rows.words);
 }
@@ -148,7 +145,7 @@ static void save_vectors(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
 
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
     if (s->alone) mask = NULL;
-    give_rows(s, set, mask, LW_ROWS_put);
+    give_rows(s, set, mask, LW_HOST_warp_put);
     save_vectors(s, set, mask);
 }
 
@@ -352,7 +349,7 @@ void lw_strand_call(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(u, n);
     read_by(s, n);
-    give_rows(s, s->room, NULL, LW_ROWS_lend);
+    give_rows(s, s->room, NULL, LW_HOST_warp_lend);
     save_vectors(s, s->room, NULL);
     lw_build_unless(b, call_step(s, n), s->trapped);
     LW_EACH_WRITTEN(u->code, op, at) {

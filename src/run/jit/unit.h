@@ -119,9 +119,8 @@ typedef struct lw_build {
     LLVMTypeRef i1, i8, i16, i32, i64, bytes; /* bytes: a pointer */
     LLVMTypeRef step_type, interpret_type, spread_type, pass_begin_type, pass_step_type, pass_move_type,
         pass_move_row_type, pass_pend_type, pass_end_type, pass_leave_type, pass_hand_type, pass_run_on_type,
-        row_put_type, row_lend_type, row_take_type, row_take_all_type,
-        trade_type; /* of functions that compiled code calls */
-    bool failed;    /* no memory */
+        row_put_type, row_take_type, row_take_all_type, trade_type; /* of functions that compiled code calls */
+    bool failed;                                                    /* no memory */
     LLVMValueRef aliases[3];
     uint32_t alias_kind;
     LLVMBasicBlockRef

@@ -95,17 +95,20 @@ static void take_bits(uint32_t word, const lw_row *row, uint32_t lanes, uint64_t
     }
 }
 
-static void put_row(char *regs, uint32_t warp, const lw_row *row, const uint64_t *bases, uint32_t lanes) {
-    char *slot = regs + lw_row_place(row, warp);
-    switch (row->bits) {
-    case 1: {
-        lw_any32 *word = (lw_any32 *)slot;
-        *word = (*word & ~lanes) | (word_of(row, bases) & lanes);
-        break;
-    }
-    case 16: put_lanes_16((lw_any16 *)slot, row, bases, lanes); break;
-    case 32: put_32((lw_any32 *)slot, row, bases, lanes); break;
-    default: put_64((lw_any64 *)slot, row, bases, lanes);
+static void put_rows(char *regs, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
+                     uint32_t lanes) {
+    for (const lw_row *row = rows; row < rows + count; bases += runs_of(row), row++) {
+        char *slot = regs + lw_row_place(row, warp);
+        switch (row->bits) {
+        case 1: {
+            lw_any32 *word = (lw_any32 *)slot;
+            *word = (*word & ~lanes) | (word_of(row, bases) & lanes);
+            break;
+        }
+        case 16: put_lanes_16((lw_any16 *)slot, row, bases, lanes); break;
+        case 32: put_32((lw_any32 *)slot, row, bases, lanes); break;
+        default: put_64((lw_any64 *)slot, row, bases, lanes);
+        }
     }
 }
 
@@ -122,24 +125,22 @@ static void take(const char *regs, uint32_t warp, const lw_row *row, uint32_t la
 static void unfold(lw_gang *gang, uint32_t warp) {
     const lw_fold *fold = gang->folded[warp];
     uint64_t bases[LW_WARP_LANES];
-    if (LW_LIKELY(!fold)) return;
     gang->folded[warp] = NULL;
     for (const lw_row *row = fold->rows; row < fold->rows + fold->count; row++) {
         take(gang->regs, warp, row, UINT32_MAX, bases);
-        put_row(gang->regs, warp, row, bases, UINT32_MAX);
+        put_rows(gang->regs, warp, row, 1, bases, UINT32_MAX);
     }
+}
+
+static void lend(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
+                 uint32_t lanes) {
+    put_rows(gang->regs, warp, rows, count, bases, lanes);
 }
 
 static void put(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases,
                 uint32_t lanes) {
-    unfold(gang, warp);
-    for (const lw_row *row = rows; row < rows + count; bases += runs_of(row), row++)
-        put_row(gang->regs, warp, row, bases, lanes);
-}
-
-static void lend(lw_gang *gang, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases) {
-    for (const lw_row *row = rows; row < rows + count; bases += runs_of(row), row++)
-        put_row(gang->regs, warp, row, bases, UINT32_MAX);
+    if (LW_UNLIKELY(gang->folded[warp])) unfold(gang, warp);
+    lend(gang, warp, rows, count, bases, lanes);
 }
 
 static bool is_row(const char *regs, uint32_t warp, const lw_row *row, const uint64_t *bases, uint32_t lanes) {
@@ -155,7 +156,7 @@ static bool is_row(const char *regs, uint32_t warp, const lw_row *row, const uin
 static bool take_all(lw_gang *gang, const lw_pass *pass, uint32_t warp, const lw_row *rows, uint32_t count,
                      uint64_t *bases) {
     const char *regs = gang->regs;
-    unfold(gang, warp);
+    if (LW_UNLIKELY(gang->folded[warp])) unfold(gang, warp);
     for (const lw_row *row = rows; row < rows + count; bases += runs_of(row), row++) {
         uint32_t lanes = row->who & 1 ? pass->lanes[warp] : 0;
         for (uint32_t left = row->who >> 1, place = 0; left; left >>= 1, place++)
@@ -390,7 +391,7 @@ static bool move_row(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lan
     if (stores ? store_to(gang, op, warp, lanes, (const char *)addresses)
                : load_from(gang, op, warp, lanes, (const char *)addresses))
         return true;
-    put_row(gang->regs, warp, row, bases, UINT32_MAX);
+    put_rows(gang->regs, warp, row, 1, bases, UINT32_MAX);
     return lw_pass_move(gang, op, warp, lanes);
 }
 static bool load_row(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes, const lw_row *row,
