@@ -224,6 +224,8 @@ static lw_cluster *take_cluster(lw_seat *seat, const lw_grid *grid, uint64_t num
     place_cluster(cluster, grid, number);
     for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat, program) : NULL) {
         cta->seat = seat;
+        cta->watched = seat->progress || grid->deadline > 0;
+        cta->unseen = 0;
         cta->cluster = cluster;
         cta->rank = cluster->count;
         cluster->ctas[cluster->count++] = cta;
@@ -341,9 +343,12 @@ static void report_kind(lw_grid *grid, uint64_t number, lw_trap_kind kind) {
     report(grid, number, &trap);
 }
 
+static bool is_stopped(const lw_grid *grid) {
+    return grid->stops && atomic_load_explicit(grid->stops, memory_order_relaxed) != grid->stops_before;
+}
+
 bool lw_grid_is_late(const lw_grid *grid) {
-    if (grid->stops && atomic_load_explicit(grid->stops, memory_order_relaxed) != grid->stops_before) return true;
-    return grid->deadline > 0 && lw_clock() > grid->deadline;
+    return is_stopped(grid) || (grid->deadline > 0 && lw_clock() > grid->deadline);
 }
 
 static bool over_limit(lw_seat *seat, lw_grid *grid) {
@@ -382,7 +387,8 @@ static bool unstick(lw_cluster *cluster) {
 }
 
 /* Between turns. False: the cluster must not go on. */
-static bool look_up(lw_seat *seat, const lw_cta *cta) {
+static bool look_up(lw_seat *seat, lw_cta *cta) {
+    cta->unseen = 0;
     if (must_end(seat, cta->grid, cta->cluster)) return false;
     lw_seat_progress(seat, cta->grid);
     return true;
@@ -497,9 +503,10 @@ static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid) {
 /* ---- From turn to turn, as long as nobody has to look ------------------------------------------------------ */
 
 /* Nothing that a worker does between turns is due. */
-static bool may_go_on(const lw_seat *seat, const lw_grid *grid) {
-    if (seat->progress || grid->step_limit || grid->deadline > 0) return false;
-    return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !lw_grid_is_late(grid);
+static bool may_go_on(const lw_cta *cta) {
+    const lw_grid *grid = cta->grid;
+    if (grid->step_limit || cta->unseen >= LW_BUDGET) return false;
+    return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !is_stopped(grid);
 }
 
 /* CTAs may follow each other in the same objects. */
@@ -552,7 +559,8 @@ lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op) {
         *op = lw_gang_begin_turn(next);
         return next;
     }
-    if (cta->cluster->count > 1 || LW_UNLIKELY(cta->trap.kind) || !may_go_on(seat, cta->grid)) return NULL;
+    lw_gang_unseen(gang);
+    if (cta->cluster->count > 1 || LW_UNLIKELY(cta->trap.kind) || !may_go_on(cta)) return NULL;
     do
         while (cta->turn < cta->gang_count) {
             lw_gang *next = &cta->gangs[cta->turn];
@@ -571,18 +579,17 @@ lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op) {
 bool lw_cta_may_run(const lw_cta *cta) {
     const lw_grid *grid = cta->grid;
     const lw_seat *seat = cta->seat;
-    const bool alike = cta->gang_count == 1 || cta->threads == cta->gang_count * grid->gang_lanes;
-    if (grid->has_clusters || !alike || cta->live != cta->threads) return false;
-    return !cta->barriers_in_use && may_follow(seat, cta) && may_go_on(seat, grid);
+    if (grid->has_clusters || cta->live != cta->threads) return false;
+    return !cta->barriers_in_use && may_follow(seat, cta) && may_go_on(cta);
 }
 
-bool lw_cta_may_pass(lw_cta *cta) { return may_go_on(cta->seat, cta->grid) && may_pass(cta); }
+bool lw_cta_may_pass(lw_cta *cta) { return may_go_on(cta) && may_pass(cta); }
 
 bool lw_cta_replace(lw_cta *cta) {
     lw_grid *grid = cta->grid;
     const uint64_t next = cta->number + 1;
     uint64_t number;
-    if (!may_go_on(cta->seat, grid) || cta->gangs->hints_of != grid->ranges->state) return false;
+    if (!may_go_on(cta) || cta->gangs->hints_of != grid->ranges->state) return false;
     if (!claim_another(cta->seat, cta, &number)) return false;
     if (next % LW_RUN_SETTLES == 0) settle_gangs(cta);
     if (number == next && cta->index[0] + 1 < grid->shape[0]) { /* else divisions find its place */

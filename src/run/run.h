@@ -472,7 +472,9 @@ struct lw_cta {
     struct lw_seat *seat;               /* of the worker that runs it */
     uint32_t turn;                      /* in this round the gangs in front of this one have had theirs */
     bool stands;                        /* a gang has come to a barrier in this round and stands there */
-    bool runs, run_moves;               /* interp/runs.c; on to other code */
+    bool watched;                       /* its worker has to look at a clock now and then … */
+    int64_t unseen;                     /* … and has not since so many backward branches of gangs */
+    bool runs, run_moves;               /* interp/runs.c; on by other code, or with other lanes */
     int32_t folds;                      /* 0 and above: runs last long enough for rows to be folded */
     const lw_op *run_from;              /* where the gangs of this round of the run began … */
     const lw_op *run_to;                /* … and where those are that are through */
@@ -492,6 +494,14 @@ struct lw_cta {
     uint64_t kept_for; /* number of the program that frames and local memory are of; 0: none */
     uint32_t shape[4]; /* block and gang_lanes that the gangs' tid are of */
 };
+
+enum { LW_BUDGET = 8192 };  /* backward branches a turn, of short loops */
+enum { LW_TURN_COST = 64 }; /* and what it counts for without any, to whom has a clock to look at */
+
+/* The gang has had a turn behind which its worker did not look. */
+static inline void lw_gang_unseen(const lw_gang *gang) {
+    if (LW_UNLIKELY(gang->cta->watched)) gang->cta->unseen += LW_TURN_COST + LW_BUDGET - gang->budget;
+}
 
 /* Where the CTA's shared memory begins in the shared space of its cluster; 0 where the CTA is alone. */
 static inline uint64_t lw_shared_base(const lw_cta *cta, uint32_t rank) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """CTAs of several gangs, whose turns follow each other without anybody looking (lw_grid_next, interp/runs.c): barriers that all pass, threads that leave in
 between, and now and then lanes of one gang that part, find something out together, and are left to the interpreter; and kernels without barriers, of which
-some CTAs begin a copy that ends with the thread, read what nobody has written, or end within a warp; and registers that are rows, kept over the barriers, which
-now and then somebody else than the compiler wants. Against a model of single threads, in blocks of one to
-seven gangs; by both engines, one worker or two, with equal counts of instructions. And a trap in one of the last CTAs, with the same place in all, and a run
-without end that stops.
+some CTAs begin a copy that ends with the thread, read what nobody has written, or end within a warp; and local memory, which begins with zeros; and
+registers that are rows, kept over the barriers, which now and then somebody else than the compiler wants. Against a model of single threads, in blocks of one
+to seven gangs; by both engines, one worker or two, with equal counts of instructions. And a trap in one of the last CTAs, with the same place in all, and runs
+without end that stop.
 
     gang_to_gang.py --lanewise LANEWISE"""
 
@@ -79,6 +79,26 @@ cp.async.ca.shared.global [%s], [%b], 4; xor.b32 %v, %v, 1;
 OVER:
 mov.u32 %u, %ctaid.x; mad.lo.u32 %u, %y, 1000, %u; mad.lo.u32 %v, %v, 31, %u; st.global.u32 [%a], %v;
 DONE:
+ret;
+}
+.visible .entry mine(.param .u64 out)
+{
+.local .align 4 .b32 own[8];
+.reg .b64 %out, %a, %w; .reg .b32 %t, %n, %c, %g, %v, %u, %i, %k, %s; .reg .pred %p, %q;
+ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %c, %ctaid.x; mad.lo.u32 %g, %c, %n, %t;
+mad.lo.u32 %v, %g, 2654435769, 1; mov.u32 %k, 0;
+ROUND:
+// in the first round a place that nobody has written, whatever the CTAs before have there
+mad.lo.u32 %i, %t, 3, %c; add.u32 %i, %i, %k; and.b32 %i, %i, 7; shl.b32 %i, %i, 2; mov.u32 %s, own; add.u32 %s, %s, %i;
+ld.local.u32 %u, [%s]; mad.lo.u32 %v, %v, 31, %u; st.local.u32 [%s], %v;
+bar.sync 0;
+add.u32 %k, %k, 1; setp.lt.u32 %p, %k, 2; @%p bra ROUND;
+// in some CTAs every other lane writes one more
+rem.u32 %u, %c, 5; setp.ne.u32 %p, %u, 2; and.b32 %u, %t, 1; setp.eq.or.u32 %p, %u, 0, %p; @%p bra LAST;
+st.local.u32 [own+28], %t;
+LAST:
+add.u32 %i, %t, %c; and.b32 %i, %i, 7; shl.b32 %i, %i, 2; mov.u32 %s, own; add.u32 %s, %s, %i; ld.local.u32 %u, [%s]; xor.b32 %v, %v, %u;
+mul.wide.u32 %w, %g, 4; add.u64 %a, %out, %w; st.global.u32 [%a], %v;
 ret;
 }
 .visible .entry forever(.param .u64 out)
@@ -307,6 +327,20 @@ def alone(threads, count, odd):
     return out
 
 
+def mine(threads):
+    out = []
+    for g in range(threads * CTAS):
+        c, t = divmod(g, threads)
+        v, own = (g * 2654435769 + 1) & WORD, [0] * 8
+        for k in range(2):
+            i = (t * 3 + c + k) % 8
+            v = own[i] = (v * 31 + own[i]) & WORD
+        if c % 5 == 2 and t % 2:
+            own[7] = t
+        out.append(v ^ own[(t + c) % 8])
+    return out
+
+
 def stops(tool, engine):
     """A run without end is stopped by a signal, as by Ctrl-C."""
     command = [tool, "run", "-q", "--engine", engine, "--threads", "1", "-k", "forever", "-b", "256", "-g", "3", "-a", "u32[1]"]
@@ -378,6 +412,13 @@ def main():
             check(done.returncode == 0 and json.loads(done.stderr)["ctas"] == CTAS * 3, engine, workers, threads, count, done.stderr)
             seen.setdefault(count, set()).add(counts(done) if done.returncode == 0 else None)
         check(all(len(each) == 1 for each in seen.values()), "counts of instructions differ:", threads, odd, seen)
+    for threads in some((64, 90, 128, 192, 256, 320, 800)):
+        words, seen = mine(threads), set()
+        for engine, workers, options in itertools.product(engines, (1, 2), ((), ("--timeout", "1000"))):
+            done = run(tool, engine, workers, "mine", "-b", str(threads), "-g", str(CTAS), "-a", f"u32[{len(words)}]:print", options=options)
+            check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == words, "local", engine, workers, threads, options, done.stderr)
+            seen.add(counts(done) if done.returncode == 0 else None)
+        check(len(seen) == 1, "counts of instructions differ:", threads, seen)
     arrived, left = [t if t >= 128 else 0 for t in range(256)], [t if t >= 128 and not t & 16 else 0 for t in range(160)]
     split = [t + (t // 4 % 4 < 2) for t in range(224)]
     for text, threads, right in ((ARRIVE, 256, arrived), (LEFT, 160, left), (SPLIT, 224, split), (PARTED, 128, parted())):
@@ -408,6 +449,8 @@ def main():
         check(done.returncode == 3 and "LW5005" in done.stderr, "stuck", engine, threads, ctas, done.returncode, done.stderr)
     for engine, options in itertools.product(engines, (("--step-limit", "100000"), ("--timeout", "0.5"))):
         done = run(tool, engine, 1, "forever", "-b", "256", "-g", "3", "-a", "u32[1]", options=options)
+        check(done.returncode not in (0, 3) and "stop" in done.stderr.lower(), engine, options, done.returncode, done.stderr)
+        done = run(tool, engine, 1, "alone", "-b", "96", "-g", "2000000000", "-a", "u32[1]", "-a", "u32[1]", "-a", "u32=0", "-a", "u32=3", options=options)
         check(done.returncode not in (0, 3) and "stop" in done.stderr.lower(), engine, options, done.returncode, done.stderr)
     for engine in engines:
         check(stops(tool, engine), engine, "does not stop")

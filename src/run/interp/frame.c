@@ -106,7 +106,8 @@ static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
     if (used <= end && lanes == lw_live_lanes(gang)) gang->local_used = frame->local_base;
 }
 
-void lw_frame_clear(lw_frame *frame) {
+/* What is read in front of all writes is zero. */
+static void clear_registers(lw_frame *frame) {
     const lw_code *code = frame->code;
     for (uint32_t i = 0; i < code->zero_count; i++) memset(frame->regs + code->zeros[i].at, 0, code->zeros[i].size);
 }
@@ -119,7 +120,13 @@ static void open_frame(lw_gang *gang, lw_frame *frame, lw_frame *caller, lw_mask
     frame->written = LW_FRAME_new;
     place_local(gang, frame, lanes);
     frame->depth = caller ? caller->depth + 1 : 0;
-    lw_frame_clear(frame);
+    clear_registers(frame);
+}
+
+void lw_frame_renew(lw_gang *gang) {
+    place_local(gang, gang->frame, gang->exist);
+    clear_registers(gang->frame);
+    gang->frame->written = LW_FRAME_pure;
 }
 
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {

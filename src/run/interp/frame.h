@@ -10,7 +10,7 @@ static inline uint32_t lw_ready_words(uint32_t bits) { return bits / 64 + (bits 
 /* The stack has an end, and so has what registers take: recursion in functions with thousands of them would else fill
  * the host. caller NULL: the kernel's own. */
 bool lw_frame_fits(const lw_gang *gang, const lw_code *code, const lw_frame *caller);
-void lw_frame_clear(lw_frame *frame); /* what is read in front of all writes is zero */
+void lw_frame_renew(lw_gang *gang); /* that of the kernel, as the next CTA begins in it */
 /* Nothing of its turns counts any more. */
 static inline void lw_gang_renew(lw_gang *gang) {
     gang->turns = 0;

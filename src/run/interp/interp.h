@@ -38,7 +38,6 @@ static inline void lw_clear_upper_halves(const lw_gang *gang) {
     if (gang->cta->program->vector_bytes > 16) lw_clear_all_upper_halves();
 }
 
-enum { LW_BUDGET = 8192 }; /* backward branches a turn, of short loops */
 /* Of a gang's budget, what one round counts for of a loop that may wait for others: who holds the lock should come
  * soon. */
 enum { LW_SPIN_COST = 4096 };

@@ -216,14 +216,14 @@ static const lw_op *end(lw_gang *gang, uint32_t spent, lw_pass *pass, const lw_g
     enum { FEW = 4 };
     lw_step *const *steps = gang->cta->program->steps;
     const lw_op *op;
-    lw_gang *first = lw_run_move(gang->cta, &op);
+    lw_gang *next = lw_run_move(gang, &op);
     pass->gang = NULL;
-    if (first) return hand(first, op, turn);
+    if (next) return begin_again(next, op, pass) ? NULL : hand(next, op, turn);
     lw_run_end(gang);
     op = end_pass(gang, spent, pass);
     for (uint32_t k = 0; k < FEW; k++) {
         if (!op) {
-            lw_gang *next = lw_grid_next(gang, &op);
+            next = lw_grid_next(gang, &op);
             if (!next) break;
             gang = next, k = 0;
         }

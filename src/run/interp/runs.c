@@ -35,7 +35,7 @@ static const lw_op *block_of(const lw_code *code, uint32_t block) { return &code
 void lw_run_begin(lw_gang *gang, lw_pass *pass) {
     lw_cta *cta = gang->cta;
     const lw_code *code = cta->program->entry;
-    if (gang->number || code->local_bytes || !is_whole(gang, code) || !lw_cta_may_run(cta)) return;
+    if (gang->number || !is_whole(gang, code) || !lw_cta_may_run(cta)) return;
     const lw_op *from = block_of(code, pass->block);
     for (uint32_t g = 1; g < cta->gang_count; g++)
         if (!is_whole(&cta->gangs[g], code) || cta->gangs[g].resume != from) return;
@@ -82,7 +82,7 @@ static void go_on_at(lw_gang *gang, const lw_op *from) {
 }
 
 /* All gangs of the CTA are through: behind the barrier, in the next piece, or in the next CTA. */
-static bool next_round(lw_cta *cta, lw_pass *pass) {
+static bool next_round(lw_cta *cta) {
     const bool ends = is_end(cta->run_to);
     const lw_op *from = behind(cta, cta->run_to);
     if (!lw_is_entry(cta, from)) return false; /* that is not compiled */
@@ -90,23 +90,27 @@ static bool next_round(lw_cta *cta, lw_pass *pass) {
     for (uint32_t g = 0; ends && g < cta->gang_count; g++) {
         lw_gang_renew(&cta->gangs[g]);
         if (cta->gangs[g].async) lw_async_reset(&cta->gangs[g]);
-        lw_frame_clear(cta->gangs[g].frame);
-        cta->gangs[g].frame->written = LW_FRAME_pure;
+        lw_frame_renew(&cta->gangs[g]);
     }
     if (from != cta->run_to) cta->cluster->idle = 0; /* to go on in another piece is nothing that others wait for */
     if (cta->folds < FOLDS_MOST) cta->folds++;
     cta->run_from = from;
-    cta->run_moves = from[1].step != pass->step;
-    if (!cta->run_moves) lw_pass_from(pass, from);
     return true;
 }
 
-lw_gang *lw_run_move(lw_cta *cta, const lw_op **op) {
+static lw_gang *behind_it(const lw_gang *gang) {
+    const lw_cta *cta = gang->cta;
+    return gang->number + 1 < cta->gang_count ? &cta->gangs[gang->number + 1] : cta->gangs;
+}
+
+lw_gang *lw_run_move(const lw_gang *gang, const lw_op **op) {
+    lw_cta *cta = gang->cta;
     if (LW_LIKELY(!cta->run_moves)) return NULL;
     cta->run_moves = false;
-    go_on_at(&cta->gangs[0], cta->run_from);
+    lw_gang *next = behind_it(gang);
+    go_on_at(next, cta->run_from);
     *op = cta->run_from;
-    return &cta->gangs[0];
+    return next;
 }
 
 static bool is_stop(const lw_cta *cta, const lw_op *block) {
@@ -132,19 +136,20 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     const bool ends = is_end(to);
     if (ends) memset(gang->folded, 0, sizeof gang->folded); /* none of these rows lives any more */
     for (uint32_t w = 0; SPOILS && w < LW_GANG_WARPS; w++) spoil_folded(gang, w);
-    lw_gang *next = gang + 1;
-    if (next == cta->gangs + cta->gang_count) {
-        if (!next_round(cta, pass)) return NULL;
-        next = cta->gangs;
-    }
+    lw_gang *next = behind_it(gang);
+    lw_gang_unseen(gang);
+    if (!next->number && !next_round(cta)) return NULL;
     if (ends || !lw_is_entry(cta, to)) { /* the code there counts its first block */
         gang->warp_instructions += to->imm * gang->active_warps;
         gang->lane_instructions += to->imm * gang->active;
     }
     next->budget = LW_BUDGET;
+    cta->run_moves = cta->run_from[1].step != pass->step || next->mask != gang->mask;
+    if (cta->run_moves) return NULL;
+    if (!next->number) lw_pass_from(pass, cta->run_from);
     pass->trusted = is_trusted(next, cta->run_from);
     lw_pass_set_folds(pass, next);
-    return cta->run_moves ? NULL : next;
+    return next;
 }
 
 /* ---- End ----------------------------------------------------------------------------------------------------- */

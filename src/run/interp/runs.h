@@ -20,8 +20,9 @@ void lw_pass_from(lw_pass *pass, const lw_op *block);
 /* A pass of the gang has begun, and with it a run, if that can be. */
 void lw_run_begin(lw_gang *gang, lw_pass *pass);
 lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass); /* lw_core.run_on */
-/* The run goes on by other code: its first gang, and where that is. NULL: it does not. */
-lw_gang *lw_run_move(lw_cta *cta, const lw_op **op);
+/* The run goes on behind the gang by other code, or with other lanes: the next gang, and where that is. NULL: it does
+ * not. */
+lw_gang *lw_run_move(const lw_gang *gang, const lw_op **op);
 /* The gang is no part of a run any more, nor is any other one. */
 void lw_run_end(lw_gang *gang);
 

@@ -188,8 +188,8 @@ void lw_strand_emit_end(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
     LLVMBasicBlockRef again = lw_build_block(b, "again"), done = lw_build_block(b, "done");
     settle(s);
-    run_on(s);
     lw_build_store(b, lw_get(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
+    run_on(s);
     LLVMValueRef arguments[] = {b->gang, lw_get(s, s->spent), s->pass, s->turn};
     LLVMValueRef op = lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments);
     LLVMValueRef gang = lw_build_load(b, b->bytes, s->pass, offsetof(lw_pass, gang), 8, LW_ALIAS_gang);
