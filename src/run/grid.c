@@ -12,15 +12,16 @@
 #include <time.h>
 
 enum {
-    LW_ROUNDS = 64,            /* rounds of turns before a cluster is set aside */
-    LW_RUN_SETTLES = 64,       /* CTAs of a run behind which what they counted is told */
-    LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
-    LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
+    LW_ROUNDS = 64,           /* rounds of turns before a cluster is set aside … */
+    LW_ROUNDS_ALONE = 1024,   /* … of a program in which nobody is seen to wait for others, from barrier to barrier */
+    LW_RUN_SETTLES = 64,      /* CTAs of a run behind which what they counted is told */
+    LW_RESIDENT = 32,         /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
+    LW_RESIDENT_PATIENCE = 4, /* … until each of them was set aside so often and none has ended: then they may wait for
                                   one that has not begun */
-    LW_CTAS_KEPT = 4,          /* CTA objects that a worker keeps from launch to launch, with … */
-    LW_BYTES_KEPT = 1 << 20,   /* … so many bytes of frames and local memory at most */
-    LW_PATIENCE = 256,         /* turns that a worker's CTAs get to trap too after one behind them did */
-    LW_FLUSH = 1 << 16,        /* warp instructions counted privately at most */
+    LW_CTAS_KEPT = 4,         /* CTA objects that a worker keeps from launch to launch, with … */
+    LW_BYTES_KEPT = 1 << 20,  /* … so many bytes of frames and local memory at most */
+    LW_PATIENCE = 256,        /* turns that a worker's CTAs get to trap too after one behind them did */
+    LW_FLUSH = 1 << 16,       /* warp instructions counted privately at most */
 };
 
 /* Of this thread: what others take from it does not count. */
@@ -224,7 +225,7 @@ static lw_cluster *take_cluster(lw_seat *seat, const lw_grid *grid, uint64_t num
     place_cluster(cluster, grid, number);
     for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat, program) : NULL) {
         cta->seat = seat;
-        cta->watched = seat->progress || grid->deadline > 0;
+        cta->watched = seat->progress || grid->deadline > 0 || (grid->tier && lw_tier_changes(grid->tier));
         cta->unseen = 0;
         cta->cluster = cluster;
         cta->rank = cluster->count;
@@ -386,11 +387,20 @@ static bool unstick(lw_cluster *cluster) {
     return moved;
 }
 
+/* On by the code that CTAs begin in now. */
+static void follow(lw_seat *seat, lw_grid *grid, lw_cta *cta) {
+    const lw_program *newest = newest_program(grid);
+    if (cta->program != newest && cta->cluster->count == 1) (void)lw_cta_swap(cta, newest);
+    meter(seat, grid, cta->program);
+}
+
 /* Between turns. False: the cluster must not go on. */
 static bool look_up(lw_seat *seat, lw_cta *cta) {
     cta->unseen = 0;
-    if (must_end(seat, cta->grid, cta->cluster)) return false;
-    lw_seat_progress(seat, cta->grid);
+    lw_grid *grid = cta->grid;
+    if (must_end(seat, grid, cta->cluster)) return false;
+    lw_seat_progress(seat, grid);
+    if (grid->tier) follow(seat, grid, cta);
     return true;
 }
 
@@ -505,7 +515,7 @@ static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid) {
 /* Nothing that a worker does between turns is due. */
 static bool may_go_on(const lw_cta *cta) {
     const lw_grid *grid = cta->grid;
-    if (grid->step_limit || cta->unseen >= LW_BUDGET) return false;
+    if (grid->step_limit || cta->unseen >= LW_BUDGET || cta->program != newest_program(grid)) return false;
     return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !is_stopped(grid);
 }
 
@@ -538,8 +548,10 @@ static bool begin_another(lw_seat *seat, lw_cta *cta) {
 }
 
 /* Behind a barrier. Where a CTA may wait for another one that is a round like any other, and some of these are enough
- * before others get to run. */
-static bool may_pass(lw_cta *cta) { return !cta->program->spins || ++cta->cluster->rounds < LW_ROUNDS; }
+ * before others get to run. It may do so where nobody sees it: by weak loads, copies or calls. */
+static bool may_pass(lw_cta *cta) {
+    return ++cta->cluster->rounds < (cta->program->spins ? LW_ROUNDS : LW_ROUNDS_ALONE);
+}
 
 /* All gangs have had their turn: they go on behind the barrier where they stand, or are those of another CTA. */
 static bool begin_round(lw_seat *seat, lw_cta *cta) {

@@ -472,7 +472,7 @@ struct lw_cta {
     struct lw_seat *seat;               /* of the worker that runs it */
     uint32_t turn;                      /* in this round the gangs in front of this one have had theirs */
     bool stands;                        /* a gang has come to a barrier in this round and stands there */
-    bool watched;                       /* its worker has to look at a clock now and then … */
+    bool watched;                       /* its worker has to look up now and then, at a clock or its counts … */
     int64_t unseen;                     /* … and has not since so many backward branches of gangs */
     bool runs, run_moves;               /* interp/runs.c; on by other code, or with other lanes */
     int32_t folds;                      /* 0 and above: runs last long enough for rows to be folded */
@@ -496,7 +496,7 @@ struct lw_cta {
 };
 
 enum { LW_BUDGET = 8192 };  /* backward branches a turn, of short loops */
-enum { LW_TURN_COST = 64 }; /* and what it counts for without any, to whom has a clock to look at */
+enum { LW_TURN_COST = 64 }; /* and what it counts for without any, to whom has to look up now and then */
 
 /* The gang has had a turn behind which its worker did not look. */
 static inline void lw_gang_unseen(const lw_gang *gang) {
@@ -755,6 +755,8 @@ bool lw_grid_is_late(const lw_grid *grid); /* somebody stopped it, or its time i
  * or NULL there: nobody of it can. NULL: the worker has to look first. */
 lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op);
 void lw_gang_settle(lw_gang *gang); /* what it has counted, to its worker, and notes to the grid */
+/* Between turns of its gangs: it goes on by another code of its program (interp/swap.c). False: not now. */
+bool lw_cta_swap(lw_cta *cta, const lw_program *to);
 /* For runs (interp/runs.c). Nothing stands against one; the CTA goes on behind a barrier, unless the worker has to look
  * first; it has ended, and is the next one that is claimed: memory and place, nothing of its gangs. */
 bool lw_cta_may_run(const lw_cta *cta);

@@ -380,6 +380,8 @@ const lw_program *lw_tier_program(const lw_tier *tier) {
     return atomic_load_explicit(&((lw_tier *)tier)->newest, memory_order_acquire);
 }
 
+bool lw_tier_changes(const lw_tier *tier) { return !is_settled(tier) || state_of(tier) == LW_TIER_trial; }
+
 bool lw_tier_was_kept(const lw_tier *tier) {
     const lw_tier_state state = state_of(tier);
     return (state == LW_TIER_trial || state == LW_TIER_fast) && tier->was_kept;

@@ -1,11 +1,12 @@
 /* tier.h: which code CTAs run. In the engine auto a program begins in the interpreter; one that has executed enough is
- * compiled on a thread of its context, and CTAs that begin then run the compiled code as long as that is no slower.
+ * compiled on a thread of its context, and CTAs run the compiled code then as long as that is no slower.
  *
  *     cold → waiting → trial → fast
  *                   ↘ refused  ↘ slower      (missing, failed, large: never compiled at all)
  *
  * The compiled code is of a second program: the same, but for copies of the operations that it is laid over. A CTA
- * takes one of the two when it begins and keeps it to its end, so nothing that runs ever changes.
+ * begins in one of the two, and may go on in the other between turns of its gangs (interp/swap.c). No code that runs is
+ * ever changed.
  *
  * Code may be for one layout of threads in their block: a program has a tier for each layout that it is launched with.
  * In the engine jit a launch waits until its tier is compiled. */
@@ -43,6 +44,8 @@ typedef enum lw_tier_start { LW_TIER_BEGINS, LW_TIER_CANNOT, LW_TIER_STOPPED } l
 lw_tier_start lw_tier_begin(lw_tier *tier, const lw_grid *grid, const char **why);
 /* What CTAs that begin now run: the program, or the compiled one. */
 const lw_program *lw_tier_program(const lw_tier *tier);
+/* Which one that is is not settled yet: what is executed is to be told now and then. */
+bool lw_tier_changes(const lw_tier *tier);
 /* The code that it is compiled to came from the cache. */
 bool lw_tier_was_kept(const lw_tier *tier);
 /* So much more was executed. */

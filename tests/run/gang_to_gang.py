@@ -283,6 +283,32 @@ def kept(width, height, ctas, is_long):
     return out
 
 
+# All CTAs but the last one wait for that, by a load that nobody sees to be one for others, and barriers.
+POLL = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.shared .align 4 .b32 word;
+.reg .b32 %t, %x, %c, %g; .reg .pred %p, %q; .reg .b64 %o;
+mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %g, %nctaid.x; sub.u32 %g, %g, 1; ld.param.u64 %o, [out];
+setp.eq.u32 %q, %t, 0; setp.eq.u32 %p, %c, %g; @%p bra LAST;
+AGAIN:
+@%q ld.global.u32 %x, [%o];
+@%q st.shared.u32 [word], %x;
+bar.sync 0;
+ld.shared.u32 %x, [word];
+bar.sync 0;
+setp.eq.u32 %p, %x, 0; @%p bra AGAIN;
+@%q red.global.add.u32 [%o+4], %x;
+ret;
+LAST:
+@%q st.volatile.global.u32 [%o], 7;
+ret;
+}
+"""
+
+
 def parted():
     odd = 1
     for i in range(1, 80001):
@@ -444,6 +470,9 @@ def main():
         for engine, workers in itertools.product(engines, (1, 2)):
             done = launch(tool, engine, workers, threads, FAR // 2, bad=bad)
             check(done.returncode == 3 and "LW5000" in done.stderr and "CTA (20,0,0), thread (140,0,0)" in done.stderr, engine, workers, threads, done.stderr)
+    for engine, (threads, ctas) in itertools.product(engines, ((128, 16), (256, 40))):
+        done = run(tool, engine, 1, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[2]:print", text=POLL)
+        check(done.returncode == 0 and done.stdout.split()[-2:] == ["7", str(7 * (ctas - 1))], "poll", engine, threads, ctas, done.stdout, done.stderr)
     for engine, (threads, ctas) in itertools.product(engines, ((128, 1),) if FEW else ((128, 1), (32, 2))):
         done = run(tool, engine, 1, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[256]", text=STUCK)
         check(done.returncode == 3 and "LW5005" in done.stderr, "stuck", engine, threads, ctas, done.returncode, done.stderr)

@@ -157,6 +157,43 @@ static void a_launch_changes_over(void **state) {
     assert_int_equal(look_at(&the_stub->dropped), 1);
 }
 
+/* One CTA, which begins in the interpreter and waits until there is code, runs so many rounds then. */
+static lw_launch_engines launch_one(lw_context *context, lw_kernel *kernel, uint32_t rounds) {
+    opener o = {.context = context, .flag = new_buffer(context, 4)};
+    pthread_t id;
+    void *failed;
+    assert_int_equal(pthread_create(&id, NULL, open_when_compiled, &o), 0);
+    const launched l = launch(context, kernel, 1, rounds, o.flag, 0);
+    assert_int_equal(pthread_join(id, &failed), 0);
+    assert_null(failed);
+    if (l.wrong) fail_msg("%s", l.wrong);
+    return l.by;
+}
+
+static void a_cta_changes_over(void **state) {
+    (void)state;
+    set_stub(false, false, 0);
+    lw_context *context = automatic("500", 1);
+    launch_one(context, get_kernel(load(context, HEAD KERNEL("k")), "k"), 100000);
+    assert_true(atomic_load(&the_stub->steps) > 0);
+    lw_context_free(context);
+    assert_int_equal(look_at(&the_stub->dropped), 1);
+}
+
+/* The code is found to be slower while the CTA runs it. */
+static void a_cta_changes_back(void **state) {
+    (void)state;
+    set_stub(false, false, 20000);
+    lw_context *context = automatic("500", 1);
+    lw_kernel *kernel = get_kernel(load(context, HEAD KERNEL("k")), "k");
+    const lw_launch_engines by = launch_one(context, kernel, 4000000);
+    assert_true(atomic_load(&the_stub->steps) > 0);
+    assert_string_equal(by.why, "the compiled code was slower");
+    assert_int_equal(by.interp_ctas, 1);
+    lw_context_free(context);
+    assert_int_equal(look_at(&the_stub->dropped), 1);
+}
+
 static void the_first_launch_waits_at_0(void **state) {
     (void)state;
     set_stub(false, false, 0);
@@ -507,6 +544,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(the_process_ends_behind_the_compiler, end),
         cmocka_unit_test(a_launch_changes_over),
+        cmocka_unit_test(a_cta_changes_over),
+        cmocka_unit_test(a_cta_changes_back),
         cmocka_unit_test(the_first_launch_waits_at_0),
         cmocka_unit_test(a_cold_program_stays),
         cmocka_unit_test(what_is_refused_stays),
