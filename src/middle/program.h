@@ -435,6 +435,7 @@ typedef struct lw_program {
     uint64_t instruction_count;
     lw_semantics semantics;
     bool prints, has_heap; /* what of the device's runtime it uses */
+    bool has_textures;     /* it asks for textures, samplers or surfaces */
     bool clusters; /* it has to do with other CTAs of its cluster: addresses of shared variables say whose they are */
     bool spins;    /* it has loops that may wait for others: LW_OP_SPIN */
     bool takes_stack;     /* functions take local memory while they run */

@@ -73,13 +73,18 @@ static void take_address(lw_lower *l, lw_listed *to, const lw_operand *address, 
     } else add_vector(l, to, c, count, type);
 }
 
+static lw_op *texture_op(lw_lower *l, uint16_t code) {
+    l->program->has_textures = true;
+    return lw_lower_op(l, code);
+}
+
 /* The operation, with all that was found. */
 static lw_op *finish(lw_lower *l, const lw_listed *found, uint16_t code) {
     if (l->failed) return NULL;
     const uint32_t first = l->lists.count;
     for (uint32_t k = 0; k < found->form.results; k++) LW_PUSH(l->arena, l->lists) = found->results[k];
     for (uint32_t k = 0; k < found->form.operands; k++) LW_PUSH(l->arena, l->lists) = found->operands[k];
-    lw_op *op = lw_lower_op(l, code);
+    lw_op *op = texture_op(l, code);
     op->d = first, op->a = found->handle, op->c = lw_texture_pack(found->form);
     return op;
 }
@@ -178,7 +183,7 @@ void lw_lower_txq(lw_lower *l, const lw_instruction *i) {
     const uint32_t level = has_level && !l->failed ? lw_lower_read(l, &i->operands[2], LW_T_s32) : LW_NO_SLOT;
     const uint32_t d = l->failed ? LW_NO_SLOT : lw_lower_write(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
-    lw_op *op = lw_lower_op(l, LW_OP_texture_ask);
+    lw_op *op = texture_op(l, LW_OP_texture_ask);
     op->d = d, op->a = a, op->b = level, op->imm = (uint64_t)i->match->mode.ask - LW_MOD_width;
 }
 
@@ -186,7 +191,7 @@ void lw_lower_istypep(lw_lower *l, const lw_instruction *i) {
     static const uint8_t kinds[] = {[LW_T_texref] = 1, [LW_T_samplerref] = 2, [LW_T_surfref] = 3}; /* lw_texture_kind */
     const uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_u64), d = lw_lower_write(l, &i->operands[0], LW_T_pred);
     if (l->failed) return;
-    lw_op *op = lw_lower_op(l, LW_OP_texture_is);
+    lw_op *op = texture_op(l, LW_OP_texture_is);
     op->d = d, op->a = a, op->imm = kinds[i->match->type];
 }
 

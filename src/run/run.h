@@ -640,7 +640,7 @@ typedef struct lw_grid {
     bool cooperative, strict;
     lw_printer *printer;                /* of programs that print, and … */
     lw_heap *heap;                      /* … of those that have a heap; else NULL */
-    const struct lw_textures *textures; /* of the context: run/texture.h */
+    const struct lw_textures *textures; /* of the context (run/texture.h); NULL: the program asks for none */
     uint64_t step_limit;
     double deadline;       /* CLOCK_MONOTONIC seconds; 0: none */
     uint64_t grid_number;  /* %gridid */
