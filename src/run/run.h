@@ -477,7 +477,9 @@ struct lw_cta {
     bool runs, run_moves;               /* interp/runs.c; on by other code, or with other lanes */
     int32_t folds;                      /* 0 and above: runs last long enough for rows to be folded */
     const lw_op *run_from;              /* where the gangs of this round of the run began … */
-    const lw_op *run_to;                /* … and where those are that are through */
+    const lw_op *run_to;                /* … and where those are that are through: a block, … */
+    uint32_t run_stop, run_counts;      /* … its number and the instructions that it counts, … */
+    bool run_ends;                      /* … and whether it is the end */
     lw_gang *handed; /* compiled code that was called for another gang has left it to the interpreter, or NULL */
     char *shared;    /* static, then dynamic */
     uint32_t shared_bytes;

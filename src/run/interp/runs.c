@@ -50,15 +50,17 @@ void lw_run_begin(lw_gang *gang, lw_pass *pass) {
 
 /* ---- On ------------------------------------------------------------------------------------------------------ */
 
-/* The operation of the block where all warps have stopped; NULL: there is none. */
-static const lw_op *stop_of(const lw_gang *gang, const lw_pass *pass) {
-    uint32_t at = UINT32_MAX;
+enum { NOWHERE = UINT32_MAX };
+
+/* The block where all warps have stopped. */
+static uint32_t stop_of(const lw_pass *pass) {
+    uint32_t at = NOWHERE;
     for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
         if (!pass->lanes[w]) continue;
-        if (at != UINT32_MAX && at != pass->rests[w]->block) return NULL;
+        if (at != NOWHERE && at != pass->rests[w]->block) return NOWHERE;
         at = pass->rests[w]->block;
     }
-    return block_of(gang->frame->code, at);
+    return at;
 }
 
 static bool is_end(const lw_op *block) { return block[1].code == LW_OP_exit || block[1].code == LW_OP_ret; }
@@ -83,7 +85,7 @@ static void go_on_at(lw_gang *gang, const lw_op *from) {
 
 /* All gangs of the CTA are through: behind the barrier, in the next piece, or in the next CTA. */
 static bool next_round(lw_cta *cta) {
-    const bool ends = is_end(cta->run_to);
+    const bool ends = cta->run_ends;
     const lw_op *from = behind(cta, cta->run_to);
     if (!lw_is_entry(cta, from)) return false; /* that is not compiled */
     if (!(ends ? lw_cta_replace(cta) : lw_cta_may_pass(cta))) return false;
@@ -113,8 +115,15 @@ lw_gang *lw_run_move(const lw_gang *gang, const lw_op **op) {
     return next;
 }
 
-static bool is_stop(const lw_cta *cta, const lw_op *block) {
-    return is_end(block) || is_plain_barrier(block) || lw_is_entry(cta, block);
+/* The first gang of a round has come to this block: the others have to, too. False: no run stops there. */
+static bool set_stop(lw_cta *cta, uint32_t block) {
+    if (block == NOWHERE) return false;
+    const lw_op *to = block_of(cta->program->entry, block);
+    const bool ends = is_end(to), is_entry = lw_is_entry(cta, to);
+    if (!ends && !is_entry && !is_plain_barrier(to)) return false;
+    cta->run_to = to, cta->run_stop = block, cta->run_ends = ends;
+    cta->run_counts = ends || !is_entry ? (uint32_t)to->imm : 0; /* the code of an entry counts its first block */
+    return true;
 }
 
 /* Lanes of folded rows that nobody may read: where memory is watched, whoever does gets nonsense. */
@@ -130,19 +139,16 @@ static void spoil_folded(const lw_gang *gang, uint32_t warp) {
 
 lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     lw_cta *cta = gang->cta;
-    const lw_op *to = cta->runs ? stop_of(gang, pass) : NULL;
-    if (!to || !is_free(gang) || (gang->number ? to != cta->run_to : !is_stop(cta, to))) return NULL;
-    cta->run_to = to;
-    const bool ends = is_end(to);
-    if (ends) memset(gang->folded, 0, sizeof gang->folded); /* none of these rows lives any more */
+    if (!cta->runs || !is_free(gang)) return NULL;
+    const uint32_t stop = stop_of(pass);
+    if (gang->number ? stop != cta->run_stop : !set_stop(cta, stop)) return NULL;
+    if (cta->run_ends) memset(gang->folded, 0, sizeof gang->folded); /* none of these rows lives any more */
     for (uint32_t w = 0; SPOILS && w < LW_GANG_WARPS; w++) spoil_folded(gang, w);
     lw_gang *next = behind_it(gang);
     lw_gang_unseen(gang);
     if (!next->number && !next_round(cta)) return NULL;
-    if (ends || !lw_is_entry(cta, to)) { /* the code there counts its first block */
-        gang->warp_instructions += to->imm * gang->active_warps;
-        gang->lane_instructions += to->imm * gang->active;
-    }
+    gang->warp_instructions += (uint64_t)cta->run_counts * gang->active_warps;
+    gang->lane_instructions += (uint64_t)cta->run_counts * gang->active;
     next->budget = LW_BUDGET;
     cta->run_moves = cta->run_from[1].step != pass->step || next->mask != gang->mask;
     if (cta->run_moves) return NULL;
@@ -186,7 +192,7 @@ void lw_run_end(lw_gang *gang) {
     if (unfold_all(cta) && cta->folds > FOLDS_LEAST) cta->folds -= ROUNDS_FOR_END;
     cta->turn = gang->number + 1;
     for (uint32_t g = 0; g < gang->number; g++) {
-        if (is_end(cta->run_to)) lw_gang_leave(&cta->gangs[g]);
+        if (cta->run_ends) lw_gang_leave(&cta->gangs[g]);
         else if (lw_is_entry(cta, cta->run_to)) wait(&cta->gangs[g], cta->run_to);
         else stand(&cta->gangs[g], cta->run_to);
         lw_gang_settle(&cta->gangs[g]);
