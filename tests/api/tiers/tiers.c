@@ -183,10 +183,10 @@ static void a_cta_changes_over(void **state) {
 /* The code is found to be slower while the CTA runs it. */
 static void a_cta_changes_back(void **state) {
     (void)state;
-    set_stub(false, false, 20000);
+    set_stub(false, false, 300);
     lw_context *context = automatic("500", 1);
     lw_kernel *kernel = get_kernel(load(context, HEAD KERNEL("k")), "k");
-    const lw_launch_engines by = launch_one(context, kernel, 4000000);
+    const lw_launch_engines by = launch_one(context, kernel, 2000000);
     assert_true(atomic_load(&the_stub->steps) > 0);
     assert_string_equal(by.why, "the compiled code was slower");
     assert_int_equal(by.interp_ctas, 1);
