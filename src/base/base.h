@@ -134,6 +134,12 @@ void lw_source_find(const lw_source *source, uint32_t at, uint32_t *line,
 /* The line that a place is in. */
 const char *lw_source_line(const lw_source *source, uint32_t at, uint32_t *size);
 
+/* What a file is that is no text, and what to do with it, or NULL. */
+typedef struct lw_content {
+    const char *is, *fix; /* "a cubin, machine code of a GPU" */
+} lw_content;
+const lw_content *lw_content_of(const char *data, size_t size); /* NULL: it is text, as far as can be told */
+
 /* ---- Symbols ------------------------------------------------------------------------------------------ */
 
 /* A name, once. Two equal names in one table are the same pointer. */

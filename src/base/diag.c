@@ -135,6 +135,6 @@ void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool c
                    lw_diag_rows[diag->id].number, off);
     put_clean(out, diag->message, (uint32_t)strlen(diag->message));
     lw_text_puts(out, "\n");
-    render_line(out, source, diag, line, colour);
+    if (diag->id != LW_D_no_text) render_line(out, source, diag, line, colour);
     if (diag->fix) lw_text_printf(out, "       = %s\n", diag->fix);
 }

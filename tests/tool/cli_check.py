@@ -85,15 +85,6 @@ class Check(cli.Case):
                 self.assertEqual(lines[3], f"       = {mend}")
                 self.assertEqual(lines[4], "m.ptx: 1 error, 0 warnings")
 
-    def test_other_languages(self):
-        pto = "= PTO text needs a file name that ends in .pto or .mlir, or --language pto\n"
-        cuda = "= `nvcc -ptx` makes PTX of a program in CUDA C++\n"
-        for text, mend in (("func.func @f() {\n}\n", pto), ("module {\n}\n", pto), ('extern "C" __global__ void k();\n', cuda)):
-            self.shows(["check", "-"], 1, stdin=text, err=["LW1050", mend])
-        err = self.shows(["check", "-"], 1, stdin=".target sm_80\n")[2]
-        self.assertNotIn(pto, err)
-        self.assertNotIn(cuda, err)
-
     def test_arrays_are_named_by_their_elements(self):
         self.file("call.ptx", cli.HEADER + ".func f(.param .b32 p[4])\n{ ret; }\n.entry k()\n{ .reg .b32 a;\n    call f, (a);\n    ret;\n}\n")
         self.shows(["check", "call.ptx"], 1, err=["argument 1 of 'f' is .b32[4]; 'a' does not fit it"])

@@ -388,6 +388,11 @@ lw_pto_module *lw_pto_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     lw_pto_parser *p = LW_NEW(arena, lw_pto_parser);
     *p = (lw_pto_parser){.module = module, .arena = arena, .diags = diags};
     p->lexer = (lw_pto_lexer){.source = source, .diags = diags, .symbols = &module->symbols};
+    const lw_content *content = lw_content_of(source->text, source->size);
+    if (content) {
+        lw_diag_add(diags, LW_D_no_text, (lw_place){0, 1}, content->is);
+        return module;
+    }
     bind_words(p);
     lw_pto_next(p);
     parse_top(p);

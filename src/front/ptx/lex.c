@@ -49,17 +49,27 @@ static const uint8_t class_of[256] = {
     ['?'] = C_OPERATOR,
 };
 
-enum { FLOAT_TEXT_MAX = 1024 };
+enum { FLOAT_TEXT_MAX = 1024, ODD_SHOWN = 10 };
 
 static bool is(char c, int class) { return class_of[(unsigned char)c] & class; }
 
 /* ---- White space and comments -------------------------------------------------------------------------- */
 
+/* Whether one more run of bytes that mean nothing is reported. A text in another language, or a damaged one, has very
+ * many, and its other faults are worth more. */
+static bool is_shown(lw_lexer *l) { return ++l->odd <= ODD_SHOWN; }
+
+static void note_others(lw_lexer *l, lw_place place) {
+    if (l->odd == ODD_SHOWN) lw_diag_add(l->diags, LW_D_odd_bytes, place, ODD_SHOWN);
+}
+
 /* One diagnostic for a run of bytes outside of ASCII, wherever they stand. Returns the offset behind the run. */
 static uint32_t skip_foreign(lw_lexer *l, uint32_t at) {
     const char *text = l->source->text;
     uint32_t end = lw_foreign_end(l->source, at);
-    lw_diag_add(l->diags, LW_D_not_ascii, lw_scan_place(at, end), (unsigned char)text[at]);
+    const lw_place place = lw_scan_place(at, end);
+    if (is_shown(l)) lw_diag_add(l->diags, LW_D_not_ascii, place, (unsigned char)text[at]);
+    note_others(l, place);
     return end;
 }
 
@@ -316,13 +326,18 @@ static uint32_t lex_operator(lw_lexer *l, lw_token *t, uint32_t at) {
     return at + 2;
 }
 
+/* One diagnostic for a run of the same byte. */
 static uint32_t bad_byte(lw_lexer *l, uint32_t at) {
-    const char c = l->source->text[at];
+    const char *text = l->source->text, c = text[at];
     char shown[8];
+    uint32_t end = at;
     if ((unsigned char)c >= 0x80) return skip_foreign(l, at);
+    while (end < l->source->size && text[end] == c) end++;
+    const lw_place place = lw_scan_place(at, end);
     lw_byte_show(shown, c);
-    lw_diag_add(l->diags, LW_D_bad_character, lw_scan_place(at, at + 1), shown);
-    return at + 1;
+    if (is_shown(l)) lw_diag_add(l->diags, LW_D_bad_character, place, shown);
+    note_others(l, place);
+    return end;
 }
 
 /* ---- The lexer ----------------------------------------------------------------------------------------- */

@@ -277,6 +277,7 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     p->operands.count = p->inits.count = 0;
     p->body.room = size / BYTES_A_STATEMENT + 8; /* mostly enough: then it is never copied to grow */
     p->body.at = LW_NEW_ARRAY(arena, lw_statement, p->body.room);
+    p->stopped = lw_ptx_is_foreign(source, diags);
     lw_parser_next(p);
     lw_parse_header(p);
     parse_items(p);

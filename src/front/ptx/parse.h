@@ -60,7 +60,7 @@ typedef struct lw_parser {
     uint32_t braces;   /* { of the current statement that are still open */
     uint32_t brackets; /* [ likewise */
     bool spelled;      /* the next token is a whole dotted mnemonic */
-    bool stopped;      /* nesting too deep: the rest is not read */
+    bool stopped;      /* nesting too deep, or no PTX: the rest is not read */
     lw_function *function;
     uint32_t scopes[LW_DEPTH_MAX + 1], scope_count; /* numbers of the open scopes of the body, and of all so far */
     LW_LIST(lw_operand) operands;                   /* stacks: finished lists are copied out and popped */
@@ -150,5 +150,10 @@ bool lw_parse_file(lw_parser *p, const char **text);
 bool lw_parse_section(lw_parser *p, const char **text);
 bool lw_parse_dwarf(lw_parser *p, const char **text); /* @@dwarf … to the end of the line */
 bool lw_parse_loc(lw_parser *p, lw_statement *statement);
+
+/* ---- foreign.c ----------------------------------------------------------------------------------------- */
+
+/* Whether a text is no PTX but something else, which it reports. */
+bool lw_ptx_is_foreign(const lw_source *source, lw_diags *diags);
 
 #endif

@@ -242,20 +242,10 @@ static bool known_version(uint32_t major, uint32_t minor) {
     return false;
 }
 
-/* A text that is not PTX at all gets many errors; the first one says what it may be. */
-static const char *other_language(const char *text, uint32_t size) {
-    static const char *const pto[] = {"module", "func"};
-    for (size_t i = 0; i < LW_COUNT(pto); i++)
-        if (size >= strlen(pto[i]) && !memcmp(text, pto[i], strlen(pto[i])))
-            return "PTO text needs a file name that ends in .pto or .mlir, or --language pto";
-    return size && *text != '.' ? "`nvcc -ptx` makes PTX of a program in CUDA C++" : NULL;
-}
-
 static bool parse_version(lw_parser *p) {
     lw_module_ptx *m = p->module;
     if (!lw_parser_at_word(p, LW_WORD_VERSION)) {
-        lw_diag_add(m->diags, LW_D_no_version, p->token.place)->fix =
-            other_language(m->source->text + p->token.place.at, p->token.place.size);
+        if (!p->stopped) lw_diag_add(m->diags, LW_D_no_version, p->token.place);
         return false;
     }
     lw_parser_next(p);

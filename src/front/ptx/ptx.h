@@ -469,6 +469,7 @@ typedef struct lw_lexer {
     lw_diags *diags;
     lw_symbols *symbols;
     uint32_t at;
+    uint32_t odd; /* runs of bytes that mean nothing, so far */
 } lw_lexer;
 void lw_lex(lw_lexer *lexer, lw_token *token);
 void lw_lex_space(lw_lexer *lexer); /* skips what stands before the next token */
