@@ -113,15 +113,50 @@ static void add_block(const lw_profiled *seen, const made_of *made, const lw_pla
     }
 }
 
+static void add_time(lw_profiled *seen, const made_of *made, lw_place place, double seconds) {
+    const places found = places_of(seen, made, place);
+    found.line->seconds += seconds;
+    if (found.origin) found.origin->seconds += seconds;
+    seen->seconds += seconds;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const lw_place *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Places of instructions, by where they stand; and of the block at hand, in the order of execution. */
+typedef struct instructions {
+    const lw_place *sorted, *block;
+    uint32_t count, block_count;
+} instructions;
+
+/* Where an operation is of no instruction, as the entry of a block is, which stands at the label: that of the
+ * instruction that comes next in its block, else of the last one before it in the text. */
+static lw_place instruction_of(const instructions *all, lw_place place) {
+    uint32_t low = 0, high = all->count; /* the first behind the place */
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (all->sorted[middle].at <= place.at) low = middle + 1;
+        else high = middle;
+    }
+    if (low && all->sorted[low - 1].at == place.at) return place;
+    return all->block_count ? *all->block : low ? all->sorted[low - 1] : place;
+}
+
 static void add_code(lw_profiled *seen, const made_of *made, const lw_profile_code *from) {
     const lw_code *code = from->code;
-    for (uint32_t b = 0, at = 0; b < code->block_count; at += code->blocks[b++].instructions)
-        add_block(seen, made, code->instructions + at, code->blocks[b].instructions, from->blocks[b]);
-    for (uint32_t n = 0; n < code->op_count; n++) {
-        const places found = places_of(seen, made, code->places[n]);
-        found.line->seconds += from->seconds[n];
-        if (found.origin) found.origin->seconds += from->seconds[n];
-        seen->seconds += from->seconds[n];
+    instructions all = {.block = code->instructions};
+    for (uint32_t b = 0; b < code->block_count; b++) all.count += code->blocks[b].instructions;
+    lw_place *sorted = LW_NEW_ARRAY(seen->arena, lw_place, all.count);
+    if (all.count) memcpy(sorted, code->instructions, all.count * sizeof *sorted);
+    if (all.count) qsort(sorted, all.count, sizeof *sorted, compare_places);
+    all.sorted = sorted;
+    for (uint32_t b = 0, n = 0; b < code->block_count; b++, all.block += all.block_count) {
+        const uint32_t end = b + 1 < code->block_count ? code->blocks[b + 1].first : code->op_count;
+        all.block_count = code->blocks[b].instructions;
+        add_block(seen, made, all.block, all.block_count, from->blocks[b]);
+        for (; n < end; n++) add_time(seen, made, instruction_of(&all, code->places[n]), from->seconds[n]);
     }
 }
 

@@ -216,6 +216,35 @@ END:
         self.assertEqual(got[8], got[9])
         self.assertGreaterEqual(got[8][0] + got[9][0], 20000)
 
+    def test_time_is_of_instructions(self):
+        """What entering a block takes, where the lanes meet, is not the label's, which executes nothing."""
+        self.file("k.ptx", HEADER + """.visible .entry k(.param .u64 p)
+{
+    .reg .b32 a, b; .reg .pred q; .reg .b64 x;
+    mov.u32 a, 0;
+    mov.u32 b, %tid.x;
+$L__BB0_1:
+    mad.lo.u32 b, b, 3, 1;
+    setp.lt.u32 q, b, 77;
+    @q bra $L__BB0_2;
+    add.u32 b, b, 5;
+$L__BB0_2:
+    add.u32 a, a, 1;
+    setp.lt.u32 q, a, 3000;
+    @q bra $L__BB0_1;
+    ld.param.u64 x, [p];
+    st.global.u32 [x], b;
+    ret;
+}
+""")
+        lines = json.loads(self.lanewise("profile", "k.ptx", "-b", "32", "-a", "u32[1]", "--json")[1].splitlines()[-1])["lines"]
+        self.assertEqual(len(lines), 12)  # of those that are instructions; three have nothing of their own but a count
+        for line in lines:
+            self.assertNotIn("BB0_1:", line["text"])
+            self.assertNotIn("BB0_2:", line["text"])
+            self.assertGreater(line["warp_instructions"], 0, line)
+        self.assertAlmostEqual(sum(line["share"] for line in lines), 1, 6)
+
     def test_sums_of_many_ctas_and_warps_that_meet(self):
         self.file("k.ptx", HEADER + """.visible .entry k(.param .u64 p)
 {
