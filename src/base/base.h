@@ -91,6 +91,8 @@ void lw_text_vsay(lw_text *text, const char *format, va_list args);
 unsigned lw_edits(const char *a, size_t a_size, const char *b, size_t b_size);
 /* The name of `count` names that looks most like `word`; NULL where none does. */
 const char *lw_nearest(const char *word, const char *const *names, size_t count);
+/* Behind a message that there is no such name: "; did you mean 'other'?", or nothing. */
+void lw_say_nearest(lw_text *out, const char *word, const char *const *names, size_t count);
 
 /* ---- Source ------------------------------------------------------------------------------------------- */
 

@@ -36,3 +36,8 @@ const char *lw_nearest(const char *word, const char *const *names, size_t count)
     }
     return found;
 }
+
+void lw_say_nearest(lw_text *out, const char *word, const char *const *names, size_t count) {
+    const char *near = lw_nearest(word, names, count);
+    if (near) lw_text_say(out, "; did you mean '%s'?", near);
+}

@@ -217,9 +217,8 @@ static int compare_name(const void *name, const void *kernel) {
 static lw_status no_such_kernel(const lw_module *module, const char *name) {
     const char **names = calloc(module->kernel_count, sizeof *names);
     for (uint32_t i = 0; names && i < module->kernel_count; i++) names[i] = lw_module_kernel_name(module, i);
-    const char *near = names ? lw_nearest(name, names, module->kernel_count) : NULL;
     lw_text hint = {0};
-    if (near) lw_text_say(&hint, "; did you mean '%s'?", near);
+    if (names) lw_say_nearest(&hint, name, names, module->kernel_count);
     lw_status status = lw_fail(module->context, LW_NOT_FOUND, LW_D_no_such_kernel, lw_kernel_word(module), name,
                                hint.at && !hint.failed ? hint.at : "");
     lw_text_free(&hint);

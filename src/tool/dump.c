@@ -131,10 +131,30 @@ bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *progra
     return false;
 }
 
-int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, bool found) {
+/* Functions of PTO may have their sigil in front. */
+static bool is_named(const char *wanted, const char *name) {
+    return !strcmp(wanted, name) || (*wanted == '@' && !strcmp(wanted + 1, name));
+}
+
+bool lw_dump_wants(lw_tool_source *in, const lw_dump *dump, lw_dump_names *names, const char *name, bool is_kernel) {
+    LW_PUSH(&in->arena, names->all) = name;
+    if (is_kernel) LW_PUSH(&in->arena, names->kernels) = name;
+    return !dump->kernel || is_named(dump->kernel, name);
+}
+
+int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, const lw_dump_names *names) {
     int code = lw_tool_finish(in);
-    if (found || !dump->kernel) return code;
-    lw_tool_error(LW_D_no_such_kernel, language->of->kernel_word, dump->kernel, "");
+    if (!dump->kernel) return code;
+    for (uint32_t i = 0; i < names->all.count; i++)
+        if (is_named(dump->kernel, names->all.at[i])) return code;
+    lw_text why = {0}, near = {0};
+    lw_say_nearest(&near, dump->kernel, names->all.at, names->all.count);
+    lw_text_say(&why, lw_diag_rows[LW_D_no_such_kernel].format, language->of->kernel_word, dump->kernel,
+                near.at ? near.at : "");
+    lw_tool_choose_kernel(in->source.name, why.at ? why.at : "", language, language->how, names->kernels.at,
+                          names->kernels.count);
+    lw_text_free(&near);
+    lw_text_free(&why);
     return code ? code : LW_EXIT_USAGE;
 }
 

@@ -52,7 +52,12 @@ static inline void lw_put_count(lw_text *out, uint32_t count, const char *what) 
 
 /* Prints a program, or what the compiler makes of it; NULL is fine. False: it has reported. */
 bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *program);
-/* The exit code behind the last; `found`: whether a kernel has the name that was asked for. */
-int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, bool found);
+typedef struct lw_dump_names { /* of what could have been asked for, and the kernels among them */
+    LW_LIST(const char *) all, kernels;
+} lw_dump_names;
+/* Whether a kernel or function is dumped: all are, or the one of the name that was asked for. */
+bool lw_dump_wants(lw_tool_source *in, const lw_dump *dump, lw_dump_names *names, const char *name, bool is_kernel);
+/* The exit code behind the last. */
+int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, const lw_dump_names *names);
 
 #endif

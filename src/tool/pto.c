@@ -84,12 +84,14 @@ static void put_function(lw_text *out, lw_tool_source *in, const lw_pto_function
 static int dump_module(lw_tool_source *in, const lw_dump *dump) {
     lw_pto_module *module = NULL;
     if (!lw_pto_check(&in->arena, &in->source, &in->diags, dump->profile, &module)) return lw_tool_finish(in);
-    const lw_pto_function *only = dump->kernel ? lw_pto_find(module, dump->kernel) : NULL;
+    lw_dump_names names = {0};
     lw_text out = {0};
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        if (!dump->kernel || module->functions.at[i] == only) put_function(&out, in, module->functions.at[i]);
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const lw_pto_function *f = module->functions.at[i];
+        if (lw_dump_wants(in, dump, &names, f->name->text + 1, f->has_body)) put_function(&out, in, f);
+    }
     if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
-    return lw_dump_end(in, dump, &lw_tool_pto, only);
+    return lw_dump_end(in, dump, &lw_tool_pto, &names);
 }
 
 /* ---- Programs ---------------------------------------------------------------------------------------------- */
@@ -97,16 +99,14 @@ static int dump_module(lw_tool_source *in, const lw_dump *dump) {
 static int programs(lw_tool_source *in, const lw_dump *dump) {
     lw_pto_module *module = NULL;
     if (!lw_pto_check(&in->arena, &in->source, &in->diags, dump->profile, &module)) return lw_tool_finish(in);
-    const lw_pto_function *only = dump->kernel ? lw_pto_find(module, dump->kernel) : NULL;
-    bool found = false;
+    lw_dump_names names = {0};
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_pto_function *f = module->functions.at[i];
-        if (!f->has_body || (dump->kernel && f != only)) continue;
-        found = true;
+        if (!f->has_body || !lw_dump_wants(in, dump, &names, f->name->text + 1, f->has_body)) continue;
         if (!lw_dump_program(in, dump, lw_lower_pto(&in->arena, module, f, dump->choices, &in->diags)))
             return LW_EXIT_MACHINE;
     }
-    return lw_dump_end(in, dump, &lw_tool_pto, found);
+    return lw_dump_end(in, dump, &lw_tool_pto, &names);
 }
 
 const lw_tool_language lw_tool_pto = {

@@ -166,15 +166,13 @@ static int dump_module(lw_tool_source *in, const lw_dump *o) {
             put_variable(&out, module->variables.at[i]);
         }
     }
-    bool found = !o->kernel;
+    lw_dump_names names = {0};
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_function *f = module->functions.at[i];
-        if (o->kernel && strcmp(o->kernel, f->object->name->text) != 0) continue;
-        put_function(&out, in, f);
-        found = true;
+        if (lw_dump_wants(in, o, &names, f->object->name->text, f->is_entry)) put_function(&out, in, f);
     }
     if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
-    return lw_dump_end(in, o, &lw_tool_ptx, found);
+    return lw_dump_end(in, o, &lw_tool_ptx, &names);
 }
 
 /* ---- Programs ------------------------------------------------------------------------------------------ */
@@ -195,16 +193,14 @@ static int programs(lw_tool_source *in, const lw_dump *dump) {
     lw_module_ptx *module = NULL;
     if (!lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module)) return lw_tool_finish(in);
     place_variables(module);
-    bool found = false;
+    lw_dump_names names = {0};
     for (uint32_t i = 0; i < module->functions.count; i++) {
         lw_function *f = module->functions.at[i];
-        if (!f->is_entry || !f->has_body || (dump->kernel && strcmp(dump->kernel, f->object->name->text) != 0))
-            continue;
-        found = true;
+        if (!f->is_entry || !f->has_body || !lw_dump_wants(in, dump, &names, f->object->name->text, true)) continue;
         if (!lw_dump_program(in, dump, lw_lower_ptx(&in->arena, module, f, dump->chosen->semantics, &in->diags)))
             return LW_EXIT_MACHINE;
     }
-    return lw_dump_end(in, dump, &lw_tool_ptx, found);
+    return lw_dump_end(in, dump, &lw_tool_ptx, &names);
 }
 
 /* ---- What a text was made of --------------------------------------------------------------------------- */

@@ -107,17 +107,25 @@ int lw_tool_finish(lw_tool_source *in) {
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
-int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const char *file,
-                         const lw_tool_language *language, const char *how) {
-    const size_t count = lw_module_kernel_count(module);
+int lw_tool_choose_kernel(const char *file, const char *why, const lw_tool_language *language, const char *how,
+                          const char *const *names, size_t count) {
     lw_text message = {0}, below = {0};
-    lw_text_say(&message, lw_diag_rows[LW_D_kernel_choice].format, file, lw_tool_why(context));
+    lw_text_say(&message, lw_diag_rows[LW_D_kernel_choice].format, file, why);
     if (count) lw_text_printf(&below, "  choose one with %s\n", how);
-    for (size_t i = 0; i < count; i++)
-        lw_text_printf(&below, "  %s: %.100s\n", language->of->kernel_word, lw_module_kernel_name(module, i));
+    for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  %s: %.100s\n", language->of->kernel_word, names[i]);
     lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
     lw_text_free(&message);
     lw_text_free(&below);
+    return LW_EXIT_USAGE;
+}
+
+int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const char *file,
+                         const lw_tool_language *language, const char *how) {
+    const size_t count = lw_module_kernel_count(module);
+    const char **names = calloc(count, sizeof *names);
+    for (size_t i = 0; names && i < count; i++) names[i] = lw_module_kernel_name(module, i);
+    lw_tool_choose_kernel(file, lw_tool_why(context), language, how, names, names ? count : 0);
+    free(names);
     return LW_EXIT_USAGE;
 }
 

@@ -68,6 +68,10 @@ void lw_tool_diagnostics(lw_diags *diags, bool warnings);
 int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const char *file,
                          const lw_tool_language *language, const char *how);
 
+/* The same where there is no such module: `why` is what is wrong, `names` those that there are. */
+int lw_tool_choose_kernel(const char *file, const char *why, const lw_tool_language *language, const char *how,
+                          const char *const *names, size_t count);
+
 /* Whether memory was missing, for something that was reported or for a text. */
 bool lw_tool_starved(void);
 /* Ends the process as returning from main does, but at once: without what waits for threads or frees memory. */

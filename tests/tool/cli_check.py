@@ -248,7 +248,11 @@ class Dump(cli.Case):
             code, out, err = self.lanewise("dump", "-s", stage, "bad.ptx")
             self.assertEqual(code, 1)
             self.assertRegex(err, r"^bad\.ptx:6:5: error\[LW\d{4}\]: .*bogus")
-            self.shows(["dump", "-s", stage, "-k", "nix", "good.ptx"], 2, err=["lanewise: error[LW4000]: the module has no kernel named 'nix'\n"])
+            kernels = "  choose one with --kernel\n  kernel: add\n  kernel: empty\n"
+            for name, near in (("nix", ""), ("ad", "; did you mean 'add'?")):  # in the words that run has for it
+                for command in (["run", "-k", name], ["dump", "-s", stage, "-k", name]):
+                    self.gives([*command, "good.ptx"], 2,
+                               err=f"lanewise: error[LW6026]: 'good.ptx': the module has no kernel named '{name}'{near}\n{kernels}")
 
     def test_usage(self):
         self.shows(["dump", "good.ptx"], 2, err=["lanewise dump: --stage is needed\n"])

@@ -23,7 +23,8 @@ class Words(cli.Case):
 
     def test_names(self):
         for stage in ("module", "program"):
-            self.shows(["dump", "--stage", stage, "-k", "g", "f.pto"], 2, err=["lanewise: error[LW4000]: the module has no function named 'g'\n"])
+            self.shows(["dump", "--stage", stage, "-k", "g", "f.pto"], 2,
+                       err=["lanewise: error[LW6026]: 'f.pto': the module has no function named 'g'\n  choose one with --func\n  function: f\n"])
 
     def test_at(self):
         """The @ of a function's name may be written."""

@@ -160,7 +160,7 @@ class FormatAndDump(cli.Case):
         out = self.shows(["dump", "--stage", "module", "loop.pto"])[1]
         self.assertRegex(out, r"    6:5 +pto\.vshr +assembly +merges +vshr %a, %a, %a, %m")
         self.shows(["dump", "--stage", "module", "--kernel", "loop", "loop.pto"], out=["@loop"])
-        self.shows(["dump", "--stage", "module", "--kernel", "nix", "loop.pto"], 2, err=["LW4000"])
+        self.shows(["dump", "--stage", "module", "--kernel", "nix", "loop.pto"], 2, err=["LW6026"])
 
 
 class Explain(cli.Case):

@@ -52,9 +52,7 @@ typedef struct language {
 
 /* The first that fits. */
 static const language languages[] = {
-    {false,
-     {"^version https:"},
-     {"a pointer to a file that Git LFS keeps", "`git lfs pull` fetches the file"}},
+    {false, {"^version https:"}, {"a pointer to a file that Git LFS keeps", "`git lfs pull` fetches the file"}},
     {false, {"^<!DOCTYPE", "^<!doctype", "^<html", "^<?xml"}, {"a page of the web", NULL}},
     {true,
      {"^Fatbin ptx code:", "^Fatbin elf code:", ".headerflags"},
