@@ -122,8 +122,9 @@ static lw_status make_module(lw_context *context, const lw_text_in *in, lw_modul
     lw_status status = try_load(made, in);
     made->arena.no_memory = NULL;
     if (status == LW_NO_MEMORY) {
+        const bool full = made->full;
         end_module(made);
-        return lw_fail_memory(context);
+        return full ? status : lw_fail_memory(context);
     }
     made->good = status == LW_OK;
     if (!made->good) made->kernel_count = 0;

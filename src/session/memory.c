@@ -22,16 +22,20 @@ static lw_status find_host(lw_context *context, uint64_t address, uint64_t size,
     return status;
 }
 
+lw_status lw_fail_full(lw_context *context, const char *variable, uint64_t size) {
+    pthread_mutex_lock(&context->memory.lock);
+    const unsigned long long used = context->memory.used, limit = context->memory.limit, bytes = size;
+    pthread_mutex_unlock(&context->memory.lock);
+    return variable ? lw_fail(context, LW_NO_MEMORY, LW_D_variable_full, variable, bytes, used, limit)
+                    : lw_fail(context, LW_NO_MEMORY, LW_D_memory_full, bytes, used, limit);
+}
+
 lw_status lw_memory_new(lw_context *context, uint64_t size, uint64_t *address) {
     if (!context) return LW_BAD_ARGUMENT;
     if (!address) return lw_fail_null(context, "address");
     if (!size) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_memory_zero);
     if (lw_memory_take(&context->memory, size, address)) return LW_OK;
-    pthread_mutex_lock(&context->memory.lock);
-    uint64_t used = context->memory.used, limit = context->memory.limit;
-    pthread_mutex_unlock(&context->memory.lock);
-    return lw_fail(context, LW_NO_MEMORY, LW_D_memory_full, (unsigned long long)size, (unsigned long long)used,
-                   (unsigned long long)limit);
+    return lw_fail_full(context, NULL, size);
 }
 
 static bool is_variable(lw_context *context, uint64_t address) {

@@ -40,6 +40,8 @@ typedef struct lw_fault {
 lw_status lw_fail(lw_context *context, lw_status status, lw_diag_id id, ...);
 lw_status lw_fail_memory(lw_context *context);
 lw_status lw_fail_null(lw_context *context, const char *argument);
+/* Device memory is full: for a variable of a module, or NULL for an allocation. memory.c. */
+lw_status lw_fail_full(lw_context *context, const char *variable, uint64_t size);
 /* The same for a launch that trapped. */
 lw_status lw_fail_trap(lw_context *context, const lw_grid *grid);
 /* Keeps the notes of a launch that this thread made, in place of those before. False: no memory. */
@@ -166,6 +168,7 @@ struct lw_module {
     lw_load_options options;
     void *checked; /* what its language made of the text */
     bool good;     /* no errors: has kernels and variables */
+    bool full;     /* its variables need more device memory than there is, which the context's message says */
     uint32_t kernel_count;
     lw_kernel *kernels;
     lw_kernel **by_name;          /* the same, sorted */

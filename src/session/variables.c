@@ -78,6 +78,8 @@ static bool place_variable(lw_module *module, lw_object *object) {
     else if (take(&module->context->memory, object, size + spare, &address)) *own = address;
     else {
         module->memory.count--;
+        module->full = true;
+        lw_fail_full(module->context, object->name->text, size);
         return false;
     }
     object->address = spare ? (address + spare - 1) & ~(spare - 1) : address;

@@ -16,8 +16,9 @@ static uint64_t byte_limit(const lw_arg *arg) {
 
 static int too_large(const lw_arg *arg) {
     lw_text why = {0};
-    lw_text_say(&why, "'%s' has more than %llu bytes, which is the limit of device memory or half of the machine's",
-                arg->file, (unsigned long long)byte_limit(arg));
+    lw_text_say(&why, "argument %u: '%s' has more than %llu bytes, %s", arg->number, arg->file,
+                (unsigned long long)byte_limit(arg),
+                byte_limit(arg) == arg->limit ? "the limit that --memory sets" : "half of the machine's memory");
     lw_tool_error(LW_D_no_memory, why.at ? why.at : "");
     lw_text_free(&why);
     return LW_EXIT_MACHINE;
