@@ -45,11 +45,45 @@ static void show_warnings(run *r) {
 
 static const lw_tool_language *language_of(const run *r) { return lw_tool_language_of(r->o->file, r->o->language); }
 
+/* There is too little device memory, for an argument or, where that is NULL, for what the format says. */
+LW_PRINTF(3, 4) static int no_memory(const run *r, const lw_arg *arg, const char *format, ...) {
+    const uint64_t limit = r->o->context.memory_limit;
+    lw_text why = {0}, below = {0};
+    va_list args;
+    va_start(args, format);
+    lw_text_vsay(&why, format, args);
+    va_end(args);
+    if (limit) lw_text_printf(&below, "the limit is that of --memory, %llu bytes", (unsigned long long)limit);
+    else lw_text_puts(&below, "the limit is three quarters of the machine's memory; --memory sets another one");
+    const char *text = why.at && !why.failed ? why.at : "", *hint = below.at ? below.at : "";
+    if (arg) lw_arg_error(arg, arg->text, strcspn(arg->text, "="), hint, LW_D_no_memory, text);
+    else lw_tool_error(LW_D_no_memory, text), fprintf(stderr, "  %s\n", hint);
+    lw_text_free(&why);
+    lw_text_free(&below);
+    return LW_EXIT_MACHINE;
+}
+
+/* A file that is not there may be meant as a kernel of the one in front of it. */
+static void suggest_kernel(run *r) {
+    lw_module *module = NULL;
+    uint32_t unread = 0;
+    while (unread < r->o->file_count && r->texts[unread].text) unread++;
+    if (!unread || unread == r->o->file_count) return;
+    const char *name = r->o->files[unread];
+    const lw_module_options choices = {.language = language_of(r)->of->name};
+    if (lw_module_load(r->context, &choices, r->texts->name, r->texts->text, r->texts->size, &module) == LW_OK)
+        for (size_t i = 0; i < lw_module_kernel_count(module); i++)
+            if (!strcmp(lw_module_kernel_name(module, i), name))
+                fprintf(stderr, "  %s '%s' is in '%s': %s %s\n", language_of(r)->of->kernel_word, name, r->o->file,
+                        language_of(r)->how, name);
+    lw_module_free(module);
+}
+
 static int load_module(run *r) {
     const uint32_t count = r->o->file_count;
     r->texts = LW_NEW_ARRAY(&r->arena, lw_source_text, count);
     int code = lw_tool_read_all(r->o->files, count, r->texts);
-    if (code) return code;
+    if (code) return suggest_kernel(r), code;
     lw_module_text *texts = LW_NEW_ARRAY(&r->arena, lw_module_text, count);
     for (uint32_t i = 0; i < count; i++)
         texts[i] = (lw_module_text){r->texts[i].name, r->texts[i].text, r->texts[i].size};
@@ -63,8 +97,7 @@ static int load_module(run *r) {
         lw_tool_report(LW_D_bad_option, lw_tool_why(r->context), NULL);
         return LW_EXIT_USAGE;
     }
-    lw_tool_error(LW_D_no_memory, r->o->file);
-    return LW_EXIT_MACHINE;
+    return no_memory(r, NULL, "'%s': %s", r->o->file, lw_tool_why(r->context));
 }
 
 /* Options of the other instruction set change nothing, so whoever gives them is mistaken. */
@@ -228,7 +261,9 @@ static int write_buffer(run *r, const lw_arg *arg) {
 static int make_buffer(run *r, lw_arg *arg) {
     if (!arg->count) return LW_EXIT_OK;
     lw_status status = lw_memory_new(r->context, arg->count * lw_value_bytes(arg->type), &arg->address);
-    int code = status == LW_OK ? write_buffer(r, arg) : lw_tool_device_failed(r->context, status);
+    int code = status == LW_OK          ? write_buffer(r, arg)
+               : status == LW_NO_MEMORY ? no_memory(r, arg, "argument %u: %s", arg->number, lw_tool_why(r->context))
+                                        : lw_tool_device_failed(r->context, status);
     lw_arg_unload(arg);
     return code;
 }
@@ -307,11 +342,54 @@ static lw_tool_run what_ran(const run *r) {
                          .linked = r->o->file_count > 1};
 }
 
+/* What is missing from the output is said whether or not anybody asks for statistics. */
+static void warn_of_print(const run *r) {
+    const lw_launch_note *notes;
+    const size_t count = lw_launch_notes(r->context, &notes);
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (notes[i].number != lw_diag_rows[LW_D_note_print_lost].number) continue;
+        fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", lw_launch_note_file(r->context, i), notes[i].line,
+                notes[i].column, notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
+                notes[i].count == 1 ? "lane" : "lanes");
+        any = true;
+    }
+    if (any) fputs("  --print-limit BYTES lets it print more\n", stderr);
+}
+
+/* Whether a thread asks which one it is. */
+static bool tells_threads(const lw_program *program) {
+    for (uint32_t f = 0; f < program->code_count; f++) {
+        const lw_code *code = program->functions[f];
+        for (uint32_t n = 0; n < code->op_count; n++)
+            if (code->ops[n].code == LW_OP_special &&
+                (code->ops[n].a == LW_SPECIAL_tid || code->ops[n].a == LW_SPECIAL_ctaid))
+                return true;
+    }
+    return false;
+}
+
+/* Whoever gives arrays and no shape has mostly forgotten it. */
+static void note_one_thread(const run *r) {
+    const lw_launch_config *c = &r->config;
+    bool arrays = false;
+    for (uint32_t i = 0; i < r->param_count; i++)
+        arrays = arrays || (r->args[i].is_array && !r->args[i].by_value && !r->args[i].image && r->args[i].count > 1);
+    if (!arrays || r->o->has_grid || r->o->has_block || lw_volume(c->grid) * lw_volume(c->block) != 1) return;
+    if (!tells_threads(r->kernel->program)) return;
+    lw_text text = {0};
+    lw_text_say(&text, lw_diag_rows[LW_D_one_thread].format, lw_kernel_get_info(r->kernel).name);
+    fprintf(stderr, "lanewise: note[LW%04u]: %s\n", lw_diag_rows[LW_D_one_thread].number, text.at ? text.at : "");
+    lw_text_free(&text);
+}
+
 static int report(const run *r) {
     const lw_tool_run done = what_ran(r);
     int status = LW_EXIT_OK;
+    if (!r->is_vector && !r->o->quiet && r->ended) note_one_thread(r);
     if (r->o->stats) status = (r->o->stats == LW_STATS_json ? lw_stats_json : lw_stats_text)(r->context, &done);
     else if (r->is_vector) lw_pto_notes(r->context, r->o->file);
+    else if (!r->o->quiet) warn_of_print(r);
     return !status && r->o->cost && r->ended && r->o->stats != LW_STATS_json ? lw_pto_ran(r->context, &done) : status;
 }
 

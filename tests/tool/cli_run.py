@@ -103,6 +103,25 @@ class Kernels(cli.Case):
         self.file("none.ptx", cli.HEADER)
         self.gives(["run", "none.ptx"], 2, err="lanewise: error[LW6026]: 'none.ptx': the module has no kernel\n")
 
+    def test_a_kernel_in_place_of_a_file(self):
+        self.file("k.ptx", cli.module(NOOP, cli.kernel("other")))
+        missing = "lanewise: error[LW6000]: cannot read '{}': No such file or directory\n"
+        self.gives(["run", "k.ptx", "other"], 5, err=missing.format("other") + "  kernel 'other' is in 'k.ptx': --kernel other\n")
+        self.gives(["run", "k.ptx", "nix"], 5, err=missing.format("nix"))
+        self.gives(["run", "nix", "k.ptx"], 5, err=missing.format("nix"))
+
+    def test_one_thread(self):
+        """It is said where arrays are given, the kernel tells its threads apart, and nobody said how many there are."""
+        which = ".reg .b32 a; .reg .b64 x; mov.u32 a, %tid.x; ld.param.u64 x, [p]; st.global.u32 [x], a; ret;"
+        for name, body in (("tid", which), ("cta", which.replace("tid", "ctaid")), ("none", "ret;"), ("size", which.replace("tid", "ntid"))):
+            self.file(f"{name}.ptx", cli.module(cli.kernel("k", ".u64 p", ".u32 n", body=body)))
+        self.file("req.ptx", cli.module(cli.kernel("k", ".u64 p", ".u32 n", body=which, directives=".reqntid 32")))
+        note = "lanewise: note[LW6029]: one thread ran, and kernel 'k' reads which one it is: --grid and --block say how many\n"
+        many, one = ["-a", "u32[2]", "-a", "u32=2"], ["-a", "u32[1]", "-a", "u32=2"]
+        for file, args, said in (("tid", many, note), ("cta", many, note), ("none", many, ""), ("size", many, ""), ("req", many, ""), ("tid", one, ""),
+                                 ("tid", [*many, "-b", "1"], ""), ("tid", [*many, "-g", "1"], ""), ("tid", [*many, "-q"], "")):
+            self.gives(["run", f"{file}.ptx", *args], err=said)
+
     def test_choice_of_functions(self):
         two = "func.func @one() {\n  return\n}\nfunc.func @other(%a: i32) {\n  return\n}\n"
         self.file("f.pto", two)
@@ -227,8 +246,16 @@ class Options(cli.Case):
 
     def test_memory_limit(self):
         self.file("p.ptx", cli.module(NOOP))
-        self.shows(["run", "p.ptx", "--memory", "64K", "-a", "u8[1M]"], 6, err=["lanewise: error[LW6005]: out of memory: "])
-        self.shows(["run", "p.ptx", "-a", "u64[256G]"], 6, err=["lanewise: error[LW6005]: out of memory: "])
+        self.file("p2.ptx", cli.module(cli.kernel("k", ".u64 p", ".u64 q")))
+        self.gives(["run", "p2.ptx", "--memory", "64K", "-a", "u8[4K]", "-a", "u32[1M]=1"], 6,
+                   err="lanewise: error[LW6005]: out of memory: argument 1: 4194304 bytes of device memory: 4096 of 65536 are in use\n"
+                       "  u32[1M]=1\n  ^~~~~~~\n  the limit is that of --memory, 65536 bytes\n")
+        self.file("v.ptx", cli.HEADER + ".global .align 4 .b8 big[400000];\n" + NOOP)
+        self.gives(["run", "v.ptx", "--memory", "64K", "-a", "u8[1]"], 6,
+                   err="lanewise: error[LW6005]: out of memory: 'v.ptx': variable 'big' takes 400000 bytes of device memory: 0 of 65536 are in use\n"
+                       "  the limit is that of --memory, 65536 bytes\n")
+        self.shows(["run", "p.ptx", "--memory", "64K", "-a", "u8[]=@/dev/zero"], 6, err=["argument 0: '/dev/zero' has more than 65536 bytes, the limit that --memory sets\n"])
+        self.shows(["run", "p.ptx", "-a", "u64[256G]"], 6, err=["out of memory: argument 0: 2199023255552 bytes of device memory: ", "--memory sets another one\n"])
 
 
 class Results(cli.Case):

@@ -86,6 +86,15 @@ class Printf(cli.Case):
         self.assertIn("printed was lost", err)
         self.assertIn("6", err[err.index("printed was lost") - 60:])
 
+    def test_limit_is_said(self):
+        """Whether or not statistics are asked for: six of ten lanes printed nothing."""
+        self.file("k.ptx", PRINT)
+        limit = ["--print-limit", str(4 * len("0.0:  0.00\n") + 3)]
+        code, out, err = self.lanewise("run", "k.ptx", "--block", "10", *limit, "-a", "u32[10]")
+        self.assertEqual((code, out), (0, printed(1, 4)))
+        self.assertRegex(err, r"^k\.ptx:\d+:\d+: note\[LW5109\]: what printf printed was lost: .*: 6 lanes\n  --print-limit BYTES lets it print more\n$")
+        self.gives(["run", "k.ptx", "--block", "10", *limit, "-q", "-a", "u32[10]"], out=printed(1, 4))
+
     def test_comes_before_a_trap(self):
         self.file("k.ptx", PRINT)
         code, out, err = self.lanewise("run", "k.ptx", "--block", "3", "-a", "u32[1]")
