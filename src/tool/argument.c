@@ -198,6 +198,17 @@ static bool is_word(const char *at, const char *end, const char *word) {
     return (size_t)(end - at) >= size && !memcmp(at, word, size) && (at + size == end || at[size] == ':');
 }
 
+/* &0: the buffer of argument 0, which comes in front. */
+static bool parse_shared(lw_arg *arg, const char *at, const char *end) {
+    const char *digits = at + 1;
+    arg->source = LW_ARG_SHARED;
+    if (lw_value_parse(LW_T_u32, &digits, &arg->start) || digits != end || arg->start >= arg->number)
+        return lw_arg_wrong_shape(
+            arg, at, (size_t)(end - at),
+            "& and the number of an argument in front of this one, which count from 0, share its buffer");
+    return true;
+}
+
 static bool parse_source(lw_arena *arena, lw_arg *arg, const char *at, const char *end) {
     if (at == end) return lw_arg_wrong_shape(arg, at, 1, "a value must follow the =");
     if (!arg->is_array) {
@@ -208,6 +219,7 @@ static bool parse_source(lw_arena *arena, lw_arg *arg, const char *at, const cha
                                       : lw_arg_wrong_shape(arg, at, (size_t)(end - at),
                                                            "a scalar takes one value; write TYPE[]= for a list");
     }
+    if (*at == '&') return parse_shared(arg, at, end);
     if (is_word(at, end, "range")) return parse_range(arg, at, end);
     if (is_word(at, end, "random")) return parse_random(arg, at, end);
     if (*at != '@') return parse_list(arena, arg, at, end);
@@ -348,6 +360,7 @@ bool lw_arg_parse_buffer(lw_arena *arena, lw_arg *arg, const char *text, const c
 
 bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg) {
     *arg = (lw_arg){.text = text, .number = number, .count = 1};
+    if (*text == '{') return lw_arg_parse_struct(arena, arg);
     if (lw_arg_names_image(text)) return lw_arg_parse_image(arena, arg);
     const char *end = lw_arg_next_output(text);
     return lw_arg_parse_buffer(arena, arg, text, end) && lw_arg_parse_outputs(arena, arg, end);
@@ -376,6 +389,7 @@ static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *sign
 
 static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *signature) {
     size_t size = strcspn(arg->text, "=:");
+    if (!arg->is_array && lw_value_bytes(arg->type) == param->size) return true;
     if (!arg->is_array) {
         lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_array, arg->number, param->name, param->size);
         return false;
@@ -398,6 +412,10 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
 bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses) {
     if (arg->image) return lw_arg_bind_image(arg, param, signature, addresses);
     lw_type type = lw_type_find(param->type, strlen(param->type));
+    if (arg->members && param->size == lw_types[type].bits / 8)
+        return lw_arg_wrong_shape(arg, arg->text, strlen(arg->text),
+                                  "a struct goes to a parameter that is an array of bytes");
+    if (arg->members) return true;
     if (param->size != lw_types[type].bits / 8) return bind_array(arg, param, signature);
     if (!arg->is_array) return bind_value(arg, param, signature, addresses);
     /* 32-bit parameters hold addresses in modules of address size 32. */

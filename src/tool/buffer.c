@@ -159,6 +159,10 @@ static int load_file(lw_arg *arg) {
 }
 
 int lw_arg_load(lw_arg *arg) {
+    for (uint32_t i = 0; i < arg->member_count; i++) {
+        const int code = lw_arg_load(&arg->members[i]);
+        if (code) return code;
+    }
     int code = arg->source == LW_ARG_FILE ? load_file(arg) : LW_EXIT_OK;
     if (!code && arg->image) code = lw_arg_settle_image(arg);
     return code ? code : lw_arg_check_outputs(arg);
@@ -185,6 +189,7 @@ int lw_arg_check_outputs(const lw_arg *arg) {
 }
 
 void lw_arg_unload(lw_arg *arg) {
+    for (uint32_t i = 0; i < arg->member_count; i++) lw_arg_unload(&arg->members[i]);
     free(arg->data);
     arg->data = NULL;
 }
@@ -228,8 +233,9 @@ static uint64_t element(const lw_arg *arg, uint64_t seed, uint64_t index) {
     case LW_ARG_LIST: return arg->values.at[index];
     case LW_ARG_RANGE: return range_element(arg, index);
     case LW_ARG_RANDOM:
-    case LW_ARG_BETWEEN: return random_element(arg, random_word(seed, arg->number, index));
+    case LW_ARG_BETWEEN: return random_element(arg, random_word(seed, arg->number, arg->before + index));
     case LW_ARG_ZERO:
+    case LW_ARG_SHARED:
     case LW_ARG_FILE: break;
     }
     return 0;

@@ -200,6 +200,8 @@ static const char *find_options(const char *at, const char *end) {
 static bool parse_body(lw_arena *arena, lw_arg *arg, const char *at, const char *end) {
     if (*at != '@') {
         if (!lw_arg_parse_buffer(arena, arg, at, end)) return false;
+        if (arg->source == LW_ARG_SHARED)
+            return lw_arg_wrong_shape(arg, at, (size_t)(end - at), "an image has texels of its own");
         return arg->has_count ? true
                               : lw_arg_wrong_shape(arg, at, strcspn(at, "=:"),
                                                    "an image needs a shape: u8[480,640,4] has rows, columns, channels");

@@ -50,6 +50,7 @@ static void print_output(const lw_arg *arg, const lw_arg_output *out, const char
     lw_text line = {0};
     if (arg->label) lw_text_puts(&line, arg->label);
     else lw_text_printf(&line, "arg %u", arg->number);
+    if (arg->is_pointer) lw_text_printf(&line, "+%u", arg->offset);
     lw_text_printf(&line, " %s[%llu]:", lw_types[out->type].name, (unsigned long long)count);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bits = 0;
@@ -67,6 +68,10 @@ static void print_output(const lw_arg *arg, const lw_arg_output *out, const char
 }
 
 int lw_arg_give(lw_context *context, const lw_arg *arg) {
+    for (uint32_t i = 0; i < arg->member_count; i++) {
+        const int code = lw_arg_give(context, &arg->members[i]);
+        if (code) return code;
+    }
     if (!arg->outputs.count) return LW_EXIT_OK;
     size_t size = (size_t)arg->count * lw_value_bytes(arg->type);
     char *data = malloc(size + 1);

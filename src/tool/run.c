@@ -208,6 +208,13 @@ static int bind_pto(run *r) {
     return lw_pto_bind(&r->arena, r->kernel, r->signature.at, all, r->o->results, r->o->result_count, &r->elements);
 }
 
+/* False: what it shares cannot be, which it has reported. */
+static bool share(run *r, lw_arg *arg) {
+    for (uint32_t i = 0; i < arg->member_count; i++)
+        if (!share(r, &arg->members[i])) return false;
+    return arg->source != LW_ARG_SHARED || lw_arg_share(arg, &r->args[arg->start]);
+}
+
 static int bind_arguments(run *r) {
     lw_kernel_info info = lw_kernel_get_info(r->kernel);
     uint32_t wanted = r->is_vector ? lw_pto_argument_count(r->kernel) : info.param_count;
@@ -224,9 +231,10 @@ static int bind_arguments(run *r) {
     if (r->is_vector) return bind_pto(r);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(r->kernel, i);
-        if (!lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_USAGE;
+        if (!lw_arg_bind(&r->args[i], &param, r->signature.at, true) || !share(r, &r->args[i])) return LW_EXIT_USAGE;
         int code = lw_arg_load(&r->args[i]);
         if (code) return code;
+        if (r->args[i].members && !lw_arg_lay_out(&r->args[i], &param, r->signature.at)) return LW_EXIT_USAGE;
         /* A file may have settled the count of an array that goes by value. */
         if (r->args[i].by_value && !lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_FILE;
     }
@@ -259,6 +267,7 @@ static int write_buffer(run *r, const lw_arg *arg) {
 }
 
 static int make_buffer(run *r, lw_arg *arg) {
+    if (arg->source == LW_ARG_SHARED) return arg->address = r->args[arg->start].address, LW_EXIT_OK;
     if (!arg->count) return LW_EXIT_OK;
     lw_status status = lw_memory_new(r->context, arg->count * lw_value_bytes(arg->type), &arg->address);
     int code = status == LW_OK          ? write_buffer(r, arg)
@@ -268,12 +277,25 @@ static int make_buffer(run *r, lw_arg *arg) {
     return code;
 }
 
-/* The parameter's value for the launch: a scalar, an address, or an array. */
+static int make_struct(run *r, const lw_arg *arg, char *value) {
+    for (uint32_t i = 0; i < arg->member_count; i++) {
+        lw_arg *member = &arg->members[i];
+        if (member->is_pointer) {
+            const int code = make_buffer(r, member);
+            if (code) return code;
+            memcpy(value + member->offset, &member->address, sizeof member->address);
+        } else lw_arg_fill(member, r->o->seed, 0, (size_t)member->count, value + member->offset);
+    }
+    return LW_EXIT_OK;
+}
+
+/* The parameter's value for the launch: a scalar, an address, an array or a struct. */
 static int make_parameter(run *r, uint32_t index, void **value) {
     lw_arg *arg = &r->args[index];
     lw_param_info param = lw_kernel_param(r->kernel, index);
     uint64_t *scalar = LW_NEW(&r->arena, uint64_t);
     *value = scalar;
+    if (arg->members) return make_struct(r, arg, *value = lw_arena_alloc(&r->arena, param.size));
     if (!arg->is_array) {
         *scalar = arg->start;
     } else if (arg->by_value) {

@@ -115,6 +115,11 @@ int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature,
     uint32_t given = lw_pto_argument_count(kernel), results = info.param_count - info.has_arrays - given;
     for (uint32_t i = 0; i < given; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
+        if (args[i].members || args[i].source == LW_ARG_SHARED) {
+            lw_arg_wrong_shape(&args[i], args[i].text, strlen(args[i].text),
+                               "structs and shared buffers are for kernels of PTX");
+            return LW_EXIT_USAGE;
+        }
         if (args[i].image) return lw_arg_bind_image(&args[i], &param, signature, false), LW_EXIT_USAGE;
         bool good = param.element ? check_array(&args[i], &param, signature)
                                   : check_scalar(&args[i], &param, signature);

@@ -192,6 +192,7 @@ typedef enum lw_arg_source {
     LW_ARG_RANDOM,  /* the whole type */
     LW_ARG_BETWEEN, /* random from start to end */
     LW_ARG_FILE,    /* file */
+    LW_ARG_SHARED,  /* the buffer of another argument: start.bits is its number */
 } lw_arg_source;
 
 typedef struct lw_arg_output {
@@ -225,8 +226,13 @@ typedef struct lw_arg {
     bool has_shape;        /* more than one number stands in the brackets, or a file has it */
     /* set by lw_arg_load */
     bool loaded;
-    char *data;     /* the file, or NULL */
-    size_t data_at; /* where its elements begin */
+    char *data;             /* the file, or NULL */
+    size_t data_at;         /* where its elements begin */
+    struct lw_arg *members; /* of a struct, which has no type, or NULL */
+    uint32_t member_count;
+    bool is_pointer; /* of a member: it is the address of a buffer */
+    uint32_t offset; /* of a member; known once all are loaded */
+    uint64_t before; /* elements of the members in front of it */
     /* set by lw_arg_bind */
     bool by_value;    /* the parameter is an array: its bytes are passed, not an address */
     uint32_t room;    /* … which are so many */
@@ -245,6 +251,12 @@ bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, 
 /* Checks it against its parameter. `addresses`: an integer may stand for the address of a buffer, as in PTX. False: it
  * has reported, with `signature` below. */
 bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses);
+/* A struct {TYPE=VALUE,TYPE[COUNT]=SOURCE,*TYPE[COUNT]=SOURCE:OUTPUT}: struct.c. Members that are loaded are laid out
+ * as C does; false: it does not fill its parameter, which it has reported. */
+bool lw_arg_parse_struct(lw_arena *arena, lw_arg *arg);
+bool lw_arg_lay_out(lw_arg *arg, const lw_param_info *param, const char *signature);
+/* Settles how much of the buffer of `owner` a shared one has. False: it has reported. */
+bool lw_arg_share(lw_arg *arg, const lw_arg *owner);
 /* Reads its file and settles its count. Returns an exit code; other than 0 it has reported. */
 int lw_arg_load(lw_arg *arg);
 void lw_arg_unload(lw_arg *arg);

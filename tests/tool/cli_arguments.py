@@ -2,6 +2,7 @@
 """Arguments of `lanewise run`: what each spelling means, and the message for each that means nothing. The kernels do nothing, so that
 what is printed is what was passed."""
 
+import ctypes
 import fractions
 import random
 import struct
@@ -398,9 +399,70 @@ class Parameters(cli.Case):
         err = self.fails(params, ["u32[5]"], "LW6021]: argument 0: the array has 20 bytes, and parameter 's' has 16")
         self.assertIn("  kernel: k(.b8[16] s)\n", err)
         self.fails(params, ["b8[]=@short.bin"], "LW6021]: argument 0: the array has 15 bytes, and parameter 's' has 16", code=5)
-        self.fails(params, ["u64=1"], "LW6024]: argument 0: parameter 's' is an array of 16 bytes and takes no scalar")
+        self.fails(params, ["u64=1"], "LW6024]: argument 0: parameter 's' is an array of 16 bytes and takes no scalar of another size")
         self.fails(params, ["u8[16]=1:print"], "LW6025]: argument 0: parameter 's' is an array that is passed by value, "
                                                "so that it has no output")
+
+
+class Members(ctypes.Structure):
+    """What C makes of it is the witness."""
+    _fields_ = [("a", ctypes.c_int8), ("b", ctypes.c_double), ("c", ctypes.c_int16 * 3), ("d", ctypes.c_float), ("e", ctypes.c_uint8)]
+
+
+def copy(params, *moves):
+    """A kernel that stores bytes of its parameters: (parameter, offset, count) one after the other into the buffer of the last one."""
+    body, at = [".reg .b64 x; .reg .b32 a; ld.param.u64 x, [out];"], 0
+    for name, offset, count in moves:
+        for i in range(count):
+            body.append(f"ld.param.u8 a, [{name}+{offset + i}]; st.global.u8 [x+{at}], a;")
+            at += 1
+    return cli.module(cli.kernel("k", *params, ".u64 out", body="\n".join([*body, "ret;"])))
+
+
+class Structs(cli.Case):
+    def test_laid_out_as_c_does(self):
+        size = ctypes.sizeof(Members)
+        self.file("k.ptx", copy([f".align 8 .b8 s[{size}]"], ("s", 0, size)))
+        value = bytes(Members(-5, 2.5, (ctypes.c_int16 * 3)(1, -2, 3), 0.5, 200))
+        struct = "{s8=-5,f64=2.5,s16[3]=1,-2,3,f32=0.5,u8=200}"
+        code, out, err = self.lanewise("run", "k.ptx", "-a", struct, "-a", f"u8[{size}]:print")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(bytes(map(int, out.split(": ")[1].split())), value)
+
+    def test_pointers_and_shared_buffers(self):
+        body = """.reg .b64 x, y, z; .reg .b32 a, b;
+            ld.param.u32 a, [s]; ld.param.u64 x, [s+8]; ld.param.u64 y, [s+16]; ld.param.u64 z, [p];
+            ld.global.u32 b, [x+4]; add.u32 a, a, b; st.global.u32 [y+4], a; st.global.u32 [x], 9; ret;"""
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u64 p", ".align 8 .b8 s[24]", body=body)))
+        self.gives(["run", "k.ptx", "-a", "u32[2]:print:print=u16", "-a", "{u32=30,*u32[3]=range:5:print,*u32[]=&0}"],
+                   out="arg 0 u32[2]: 0 36\narg 0 u16[4]: 0 0 36 0\narg 1+8 u32[3]: 9 6 7\n")
+        self.file("two.ptx", cli.module(cli.kernel("k", ".u64 p", ".u64 q", body="""
+            .reg .b64 x, y; ld.param.u64 x, [p]; ld.param.u64 y, [q]; sub.u64 y, y, x; st.global.u64 [x], y; ret;""")))
+        self.gives(["run", "two.ptx", "-a", "u64[2]=7", "-a", "u32[]=&0:print"], out="arg 1 u32[4]: 0 0 7 0\n")
+
+    def test_scalars_for_arrays(self):
+        self.file("k.ptx", copy([".align 2 .b8 h[2]", ".align 4 .b8 w[4]"], ("h", 0, 2), ("w", 0, 4)))
+        value = struct.pack("<ei", 1.75, -2)
+        self.gives(["run", "k.ptx", "-a", "f16=1.75", "-a", "s32=-2", "-a", "u8[6]:print"], out=f"arg 2 u8[6]: {' '.join(map(str, value))}\n")
+
+    def test_refused(self):
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u64 p", ".align 4 .b8 s[8]")))
+        for first, second, part in (("u64[1]", "{u32=1}", "LW6021]: argument 1: the struct has 4 bytes, and parameter 's' has 8"),
+                                    ("u64[1]", "{u32=1,u64=2}", "LW6021]: argument 1: the struct, as far as it goes, has 16 bytes"),
+                                    ("{u64=1}", "{u64=1}", "LW6011]: argument 0: a struct goes to a parameter that is an array"),
+                                    ("u64[1]", "{u32=1", "LW6011]: argument 1: a struct ends with }"), ("u64[1]", "{}", "LW6011]: argument 1: a member"),
+                                    ("u64[1]", "{u32=x}", "LW6012]: argument 1: 'x' is no value of type u32"),
+                                    ("u64[1]", "{*u32=1,u32=2}", "LW6011]: argument 1: a pointer points to a buffer"),
+                                    ("u64[1]", "{u32[2]=1:print}", "only the buffer of a pointer is shared or has outputs"),
+                                    ("u64[1]", "{u32[]=&0}", "only the buffer of a pointer is shared or has outputs"),
+                                    ("u64[]=&0", "u64=1", "LW6011]: argument 0: & and the number of an argument in front"),
+                                    ("u64[]=&7", "u64=1", "LW6011]: argument 0: & and the number of an argument in front"),
+                                    ("u64=0", "{*u64[]=&0}", "the argument that it names has no buffer"),
+                                    ("u32[1]", "{*u64[]=&0}", "the buffer that it shares is smaller, or no whole number")):
+            self.shows(["run", "k.ptx", "-a", first, "-a", second], 2, err=[part])
+        self.file("f.pto", "func.func @f(%n: i64) {\n  return\n}\n")
+        self.shows(["run", "f.pto", "-a", "{u32=1}"], 2, err=["structs and shared buffers are for kernels of PTX"])
+        self.shows(["run", "k.ptx", "-a", "tex2d=u8[2,2]=&0", "-a", "u64=1"], 2, err=["LW6011"])
 
 
 if __name__ == "__main__":
