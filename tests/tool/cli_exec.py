@@ -57,3 +57,30 @@ if os.path.exists(program):
     assert code == 0 and "LANEWISE_DEVICES is '17'" in err, err
     code, out, err = run("--", program, LANEWISE_DEVICES="0")
     assert code != 0, "a driver without devices"
+
+# A launch that is refused: the program gets a number, and the first one is told in words, once.
+LAUNCH = r"""
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+context, module, function = (ctypes.c_void_p() for _ in range(3))
+text = b".version 7.0\n.target sm_%d\n.address_size 64\n.visible .entry big()\n{\nret;\n}\n"
+def ok(result): assert result == 0, result
+ok(driver.cuInit(0)), ok(driver.cuCtxCreate_v2(ctypes.byref(context), 0, 0))
+"""
+REFUSED = LAUNCH + r"""
+ok(driver.cuModuleLoadData(ctypes.byref(module), text % 70)), ok(driver.cuModuleGetFunction(ctypes.byref(function), module, b"big"))
+for block in (2048, 4096): assert driver.cuLaunchKernel(function, 1, 1, 1, block, 1, 1, 0, None, None, None) == 1
+"""
+if os.path.exists(os.path.join(folder, "libcuda.so.1")) and not os.environ.get("LD_PRELOAD"):
+    for report, times in ("errors", 1), ("all", 2), ("none", 0):
+        code, out, err = run("--", sys.executable, "-c", REFUSED, LANEWISE_REPORT=report)
+        if code and "Sanitizer" in err:
+            break
+        assert (code, out, err.count("a launch of kernel 'big' was refused: a CTA of ")) == (0, "", times), (code, out, err)
+        assert times == 0 or "2048 threads: 1024 are the most [LW4022]" in err, err
+    # PTX for a newer device than the one that the driver seems to be, as the manual's section on .target has it.
+    load = LAUNCH + "text = text.replace(b'7.0', b'9.0')\nprint(driver.cuModuleLoadData(ctypes.byref(module), text % 100))"
+    code, out, err = run("--", sys.executable, "-c", load)
+    if not (code and "Sanitizer" in err):
+        assert (code, out) == (0, "218\n") and "compute_90, or set LANEWISE_ARCH=sm_100" in err, (code, out, err)
+        assert run("--", sys.executable, "-c", load, LANEWISE_ARCH="sm_100") == (0, "0\n", ""), "LANEWISE_ARCH does what is said of it"

@@ -319,6 +319,24 @@ static void check_option(lw_parser *p) {
     if (!strcmp(name, "map_f64_to_f32") && m->target >= 13) lw_diag_add(m->diags, LW_D_no_map_f64, p->token.place);
 }
 
+/* The one that looks most like it, or all numbers. */
+static const char *known_targets(lw_arena *arena, const char *name) {
+    const char *names[LW_COUNT(targets)];
+    lw_text all = {0};
+    lw_text_puts(&all, "known are");
+    for (size_t i = 0; i < LW_COUNT(targets); i++) {
+        names[i] = targets[i].suffix ? lw_arena_printf(arena, "sm_%u%c", targets[i].number, targets[i].suffix)
+                                     : lw_arena_printf(arena, "sm_%u", targets[i].number);
+        if (!targets[i].suffix) lw_text_printf(&all, " %s", names[i]);
+    }
+    const bool is_number = !strncmp(name, "sm_", 3) &&
+                           !name[3 + strspn(name + 3, "0123456789")]; /* means no other one */
+    const char *near = is_number ? NULL : lw_nearest(name, names, LW_COUNT(targets));
+    if (!near) return lw_arena_keep(arena, &all);
+    lw_text_free(&all);
+    return lw_arena_printf(arena, "did you mean '%s'?", near);
+}
+
 static bool parse_target_word(lw_parser *p) {
     lw_module_ptx *m = p->module;
     if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "a target such as 'sm_90'");
@@ -334,7 +352,8 @@ static bool parse_target_word(lw_parser *p) {
     if (more) set_target(p, target);
     else if (!target && is_option(name) && m->target) check_option(p);
     else if (!target && is_option(name)) lw_diag_add(m->diags, LW_D_no_architecture, p->token.place);
-    else if (!target) lw_diag_add(m->diags, LW_D_unknown_target, p->token.place, name);
+    else if (!target)
+        lw_diag_add(m->diags, LW_D_unknown_target, p->token.place, name)->fix = known_targets(m->arena, name);
     lw_parser_next(p);
     return true;
 }

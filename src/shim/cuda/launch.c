@@ -47,20 +47,33 @@ static bool read_extra(void **extra, lw_launch_config *config) {
 
 enum { PORTABLE_CLUSTER = 8 };
 
+/* The result says no more than that something of the launch is wrong. The first one of a process tells what; whoever
+ * tries shapes until one fits need not read all of them. */
+LW_PRINTF(2, 3) static void refused(CUfunction function, const char *format, ...) {
+    static atomic_bool told;
+    const bool first = !atomic_exchange(&told, true);
+    lw_text why = {0};
+    va_list args;
+    va_start(args, format);
+    lw_text_vsay(&why, format, args);
+    va_end(args);
+    lw_cu_report(first ? LW_CU_REPORT_ERRORS : LW_CU_REPORT_ALL, "a launch of kernel '%s' was refused: %s",
+                 function->info.name, why.at ? why.at : "");
+    lw_text_free(&why);
+}
+
 /* What CUDA refuses although Lanewise could run it. */
 static CUresult check(CUfunction function, const lw_launch_config *config) {
     const uint32_t *cluster = config->cluster[0] ? config->cluster : function->clusters.required;
     if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > PORTABLE_CLUSTER && !function->large_clusters) {
-        lw_cu_report(LW_CU_REPORT_ALL,
-                     "'%s': clusters of %ux%ux%u CTAs: more than %d need "
-                     "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED",
-                     function->info.name, cluster[0], cluster[1], cluster[2], PORTABLE_CLUSTER);
+        refused(function,
+                "clusters of %ux%ux%u CTAs: more than %d need CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED",
+                cluster[0], cluster[1], cluster[2], PORTABLE_CLUSTER);
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     }
     if (config->shared_bytes > function->dynamic_most) {
-        lw_cu_report(LW_CU_REPORT_ALL,
-                     "'%s': %u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
-                     function->info.name, config->shared_bytes, function->dynamic_most);
+        refused(function, "%u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
+                config->shared_bytes, function->dynamic_most);
         return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
@@ -74,7 +87,10 @@ static CUresult make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_c
     char *laid_out = NULL, *copy = NULL;
     lw_status status = lw_launch_check(function->kernel, config);
     if (status == LW_OK) status = lw_launch_params(function->kernel, config, params, &room, &laid_out);
-    if (status != LW_OK) return lw_cu_fail("cuLaunchKernel", status);
+    if (status != LW_OK) {
+        refused(function, "%s", lw_context_message(lw_cu.device));
+        return lw_cu_result(status);
+    }
     if (laid_out && (copy = malloc(size))) memcpy(copy, laid_out, size);
     if (laid_out != room.bytes) free(laid_out);
     if (laid_out && !copy) return CUDA_ERROR_OUT_OF_MEMORY;

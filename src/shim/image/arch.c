@@ -53,7 +53,15 @@ bool lw_arch_takes(const lw_arch *arch, unsigned target, char suffix) {
 static bool check(const lw_arch *arch, const lw_module_ptx *text, lw_diags *diags) {
     if (lw_arch_takes(arch, text->target, text->target_suffix)) return true;
     const char suffix[] = {text->target_suffix, 0};
-    lw_diag_add(diags, LW_D_target_beyond, text->target_place, text->target, suffix, arch->number);
+    lw_diag *diag = lw_diag_add(diags, LW_D_target_beyond, text->target_place, text->target, suffix, arch->number);
+    const lw_arch *other = NULL;
+    for (size_t i = 0; i < LW_COUNT(archs) && !other; i++)
+        if (lw_arch_takes(&archs[i], text->target, text->target_suffix)) other = &archs[i];
+    diag->fix = other ? lw_arena_printf(
+                            diags->arena,
+                            "compile it for compute_%u, or set LANEWISE_ARCH=sm_%u, which is a device that takes it",
+                            arch->number, other->number)
+                      : lw_arena_printf(diags->arena, "compile it for compute_%u", arch->number);
     return false;
 }
 
