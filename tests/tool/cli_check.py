@@ -87,7 +87,7 @@ class Check(cli.Case):
 
     def test_targets(self):
         """Of a number all are listed, as the manual has them for .target; what looks like one is named."""
-        for name, mend in (("sm_200", "known are sm_10 sm_11 sm_12 sm_13 sm_20 "), ("sm90", "did you mean 'sm_90'?\n"), ("sm_9a", "did you mean 'sm_90a'?\n")):
+        for name, mend in (("sm_200", "known are sm_10 sm_11 sm_12 sm_13 sm_20 "), ("sm90", "did you mean 'sm_90'?\n"), ("sm_9a", "did you mean 'sm_90'?\n")):
             err = self.shows(["check", "-"], 1, stdin=f".version 9.0\n.target {name}\n.address_size 64\n", err=[mend])[2]
             self.assertEqual("known are" in err, name == "sm_200", err)
         self.assertRegex(self.lanewise("check", "-", stdin=".version 9.0\n.target sm_200\n")[2], r" sm_80 (sm_\d+ )+sm_90 sm_100 .*sm_121\n")
