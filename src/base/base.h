@@ -94,6 +94,13 @@ const char *lw_nearest(const char *word, const char *const *names, size_t count)
 /* Behind a message that there is no such name: "; did you mean 'other'?", or nothing. */
 void lw_say_nearest(lw_text *out, const char *word, const char *const *names, size_t count);
 
+/* A function's name as C++ has it: "void fill<float>(float*, float, int)". False: it is none that C++ compilers made,
+ * or not understood. */
+bool lw_demangle(lw_text *out, const char *name);
+/* Whether one means such a name: as lw_demangle has it, or its name alone, without template arguments, without what it
+ * is in, or without both. */
+bool lw_name_means(const char *wanted, const char *mangled);
+
 /* ---- Source ------------------------------------------------------------------------------------------- */
 
 /* Texts as given, and where their lines begin. Offsets are bytes from 0, and run through all texts, with a NUL behind

@@ -133,7 +133,7 @@ bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *progra
 
 /* Functions of PTO may have their sigil in front. */
 static bool is_named(const char *wanted, const char *name) {
-    return !strcmp(wanted, name) || (*wanted == '@' && !strcmp(wanted + 1, name));
+    return !strcmp(wanted, name) || (*wanted == '@' && !strcmp(wanted + 1, name)) || lw_name_means(wanted, name);
 }
 
 bool lw_dump_wants(lw_tool_source *in, const lw_dump *dump, lw_dump_names *names, const char *name, bool is_kernel) {

@@ -131,8 +131,12 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     side->text = lw_arena_text(&e->arena, text, length);
     side->text_size = length;
     free(text);
+    const char *name = side->name;
+    if (status == LW_OK && name &&
+        !(name = lw_tool_kernel_meant(side->module, name, side->file, side->language, "FILE:NAME")))
+        return LW_EXIT_USAGE;
     lw_guard_begin(0, "");
-    if (status == LW_OK) status = lw_module_kernel(side->module, side->name, &side->kernel);
+    if (status == LW_OK) status = lw_module_kernel(side->module, name, &side->kernel);
     lw_guard_end();
     switch (status) {
     case LW_OK: side->info = lw_kernel_get_info(side->kernel); return LW_EXIT_OK;

@@ -18,6 +18,7 @@ typedef struct run {
     lw_context *context;
     lw_module *module;
     lw_source_text *texts; /* of the module, kept where they are looked at again */
+    const char *name;      /* of the kernel, where the command line says one */
     lw_kernel *kernel;
     double compiling;     /* seconds that it took to make it: they count for --timeout */
     uint32_t param_count; /* of args: with those that the tool adds */
@@ -73,7 +74,8 @@ static void suggest_kernel(run *r) {
     const lw_module_options choices = {.language = language_of(r)->of->name};
     if (lw_module_load(r->context, &choices, r->texts->name, r->texts->text, r->texts->size, &module) == LW_OK)
         for (size_t i = 0; i < lw_module_kernel_count(module); i++)
-            if (!strcmp(lw_module_kernel_name(module, i), name))
+            if (!strcmp(lw_module_kernel_name(module, i), name) ||
+                lw_name_means(name, lw_module_kernel_name(module, i)))
                 fprintf(stderr, "  %s '%s' is in '%s': %s %s\n", language_of(r)->of->kernel_word, name, r->o->file,
                         language_of(r)->how, name);
     lw_module_free(module);
@@ -129,7 +131,7 @@ static int check_options(const run *r) {
 
 /* "kernel 'k' was stopped: the time limit of 2 s is over" */
 static void put_late(lw_text *out, const run *r) {
-    const char *name = r->o->kernel ? r->o->kernel : lw_module_kernel_name(r->module, 0);
+    const char *name = r->name ? r->name : lw_module_kernel_name(r->module, 0);
     lw_text why = {0};
     lw_text_say(&why, lw_diag_rows[LW_D_stopped_by_time].format, r->o->launch.time_limit);
     lw_text_say(out, lw_diag_rows[LW_D_stopped].format, language_of(r)->of->kernel_word, name ? name : "",
@@ -142,7 +144,7 @@ static lw_status make_kernel(run *r) {
     lw_text late = {0};
     put_late(&late, r);
     lw_guard_begin(r->o->launch.time_limit, late.at ? late.at : "");
-    lw_status status = lw_module_kernel(r->module, r->o->kernel, &r->kernel);
+    lw_status status = lw_module_kernel(r->module, r->name, &r->kernel);
     lw_guard_end();
     lw_text_free(&late);
     r->compiling = lw_clock() - start;
@@ -150,6 +152,10 @@ static lw_status make_kernel(run *r) {
 }
 
 static int load_kernel(run *r) {
+    r->name = r->o->kernel;
+    if (r->name &&
+        !(r->name = lw_tool_kernel_meant(r->module, r->name, r->o->file, language_of(r), language_of(r)->how)))
+        return LW_EXIT_USAGE;
     switch (make_kernel(r)) {
     case LW_OK: break;
     case LW_NOT_FOUND:

@@ -107,16 +107,52 @@ int lw_tool_finish(lw_tool_source *in) {
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
+/* Behind a name what it is in C++, and the end of the line. */
+static void put_demangled(lw_text *out, const char *name) {
+    lw_text meant = {0};
+    if (lw_demangle(&meant, name) && meant.at) lw_text_printf(out, "  %.200s", meant.at);
+    lw_text_puts(out, "\n");
+    lw_text_free(&meant);
+}
+
 int lw_tool_choose_kernel(const char *file, const char *why, const lw_tool_language *language, const char *how,
                           const char *const *names, size_t count) {
     lw_text message = {0}, below = {0};
     lw_text_say(&message, lw_diag_rows[LW_D_kernel_choice].format, file, why);
     if (count) lw_text_printf(&below, "  choose one with %s\n", how);
-    for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  %s: %.100s\n", language->of->kernel_word, names[i]);
+    for (size_t i = 0; i < count; i++) {
+        lw_text_printf(&below, "  %s: %.100s", language->of->kernel_word, names[i]);
+        put_demangled(&below, names[i]);
+    }
     lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
     lw_text_free(&message);
     lw_text_free(&below);
     return LW_EXIT_USAGE;
+}
+
+const char *lw_tool_kernel_meant(const lw_module *module, const char *wanted, const char *file,
+                                 const lw_tool_language *language, const char *how) {
+    const size_t all = lw_module_kernel_count(module);
+    const char **names = calloc(all ? all : 1, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; names && wanted && i < all; i++) {
+        const char *name = lw_module_kernel_name(module, i);
+        if (!strcmp(name, wanted)) {
+            count = 0;
+            break;
+        }
+        if (lw_name_means(wanted, name)) names[count++] = name;
+    }
+    if (count == 1) wanted = names[0];
+    if (count > 1) {
+        lw_text why = {0};
+        lw_text_say(&why, lw_diag_rows[LW_D_many_kernels].format, (unsigned)count, language->of->kernel_word, wanted);
+        lw_tool_choose_kernel(file, why.at ? why.at : "", language, how, names, count);
+        lw_text_free(&why);
+        wanted = NULL;
+    }
+    free(names);
+    return wanted;
 }
 
 int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const char *file,

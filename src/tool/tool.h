@@ -72,6 +72,11 @@ int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const cha
 int lw_tool_choose_kernel(const char *file, const char *why, const lw_tool_language *language, const char *how,
                           const char *const *names, size_t count);
 
+/* What a kernel's name from the command line stands for: itself, or the one that it means in C++. NULL: several are
+ * meant, which it has reported. */
+const char *lw_tool_kernel_meant(const lw_module *module, const char *wanted, const char *file,
+                                 const lw_tool_language *language, const char *how);
+
 /* Whether memory was missing, for something that was reported or for a text. */
 bool lw_tool_starved(void);
 /* Ends the process as returning from main does, but at once: without what waits for threads or frees memory. */

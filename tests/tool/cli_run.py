@@ -110,6 +110,20 @@ class Kernels(cli.Case):
         self.gives(["run", "k.ptx", "nix"], 5, err=missing.format("nix"))
         self.gives(["run", "nix", "k.ptx"], 5, err=missing.format("nix"))
 
+    def test_names_of_cpp(self):
+        """As nvcc names them: fill<float>, fill<double> and ns::go(int*)."""
+        one, two, go = "_Z4fillIfEvPT_S0_i", "_Z4fillIdEvPT_S0_i", "_ZN2ns2goEPi"
+        self.file("k.ptx", cli.module(*(cli.kernel(name, ".u64 p", body=f"st.global.u32 [x], {i};".join((".reg .b64 x; ld.param.u64 x, [p]; ", " ret;")))
+                                        for i, name in enumerate((one, two, go)))))
+        for name, i in ((one, 0), ("fill<double>", 1), ("void fill<float>(float*, float, int)", 0), ("ns::go", 2), ("go", 2), ("ns::go(int*)", 2)):
+            self.gives(["run", "k.ptx", "-k", name, "-a", "u32[1]=9:print"], out=f"arg 0 u32[1]: {i}\n")
+        floats = f"  kernel: {one}  void fill<float>(float*, float, int)\n  kernel: {two}  void fill<double>(double*, double, int)\n"
+        choose = "  choose one with --kernel\n" + floats
+        self.gives(["run", "k.ptx", "-k", "fill"], 2, err=f"lanewise: error[LW6026]: 'k.ptx': 2 kernels are meant by 'fill'\n{choose}")
+        self.gives(["run", "k.ptx", "-k", "gone"], 2,
+                   err=f"lanewise: error[LW6026]: 'k.ptx': the module has no kernel named 'gone'\n{choose}  kernel: {go}  ns::go(int*)\n")
+        self.assertIn(go, self.shows(["dump", "-s", "module", "-k", "go", "k.ptx"])[1])
+
     def test_one_thread(self):
         """It is said where arrays are given, the kernel tells its threads apart, and nobody said how many there are."""
         which = ".reg .b32 a; .reg .b64 x; mov.u32 a, %tid.x; ld.param.u64 x, [p]; st.global.u32 [x], a; ret;"
