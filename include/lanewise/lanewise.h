@@ -450,6 +450,22 @@ LW_API size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes)
  * owner    the context; valid until the thread's next launch */
 LW_API const char *lw_launch_note_file(lw_context *context, size_t index);
 
+/* A line that a compiler made an instruction of, as .loc has it (nvcc -lineinfo). */
+typedef struct lw_origin {
+    const char *file;
+    uint32_t line, column; /* column: 0 where it is not said */
+    const char *function;  /* the name of the function that the line is of, where that was inlined, or NULL */
+} lw_origin;
+
+/* The line that the instruction of a note comes from, then the one where the function of that line was inlined, and so
+ * on.
+ *
+ * index    of the note, from 0
+ * origins  gets the first, NULL where there are none; may be NULL
+ * returns  their number; 0 where the text does not say, and beyond the last note
+ * owner    the context, of the texts too; valid until the thread's next launch */
+LW_API size_t lw_launch_note_origins(lw_context *context, size_t index, const lw_origin **origins);
+
 typedef struct lw_trap_info {
     uint32_t number;           /* 5000 for LW5000 */
     const char *message;       /* the fault in one line: what, address, size, space */
@@ -467,6 +483,14 @@ typedef struct lw_trap_info {
  * returns  false where there was none
  * owner    the context, of the texts; valid until the thread's next launch */
 LW_API bool lw_trap(lw_context *context, lw_trap_info *trap);
+
+/* The lines that the instruction of that trap comes from, as lw_launch_note_origins has them. Its report names them,
+ * too.
+ *
+ * origins  gets the first, NULL where there are none; may be NULL
+ * returns  their number; 0 where the text does not say
+ * owner    the context, of the texts too; valid until the thread's next launch */
+LW_API size_t lw_trap_origins(lw_context *context, const lw_origin **origins);
 
 /* ---- Tables --------------------------------------------------------------------------------------------- */
 

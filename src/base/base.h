@@ -78,6 +78,7 @@ bool lw_text_lost(
     void); /* whether there was no memory for some text of this process: what was made of it may lack something */
 void lw_text_add(lw_text *text, const char *data, size_t size);
 void lw_text_puts(lw_text *text, const char *string);
+void lw_text_clean(lw_text *text, const char *data, uint32_t size); /* control bytes must not reach a terminal */
 void lw_text_printf(lw_text *text, const char *format, ...) LW_PRINTF(2, 3);
 void lw_text_vprintf(lw_text *text, const char *format, va_list args);
 /* For messages, which read the same everywhere: of what a text or a command line names, that is what stands between

@@ -89,14 +89,6 @@ static const char *colour_of(lw_severity severity) {
     return severity == LW_ERROR ? "\33[1;31m" : severity == LW_WARNING ? "\33[1;35m" : "\33[1;36m";
 }
 
-/* Control bytes of the input must not reach a terminal. */
-static void put_clean(lw_text *out, const char *text, uint32_t size) {
-    for (uint32_t i = 0; i < size; i++) {
-        char c = text[i];
-        lw_text_add(out, (unsigned char)c < 0x20 || c == 0x7f ? " " : &text[i], 1);
-    }
-}
-
 /* A long line is shown as a window around the caret. Returns the window's start. */
 static uint32_t window_start(const char *text, uint32_t size, uint32_t caret) {
     if (size <= LW_LINE_SHOWN || caret < LW_LINE_SHOWN / 2) return 0;
@@ -113,7 +105,7 @@ static void render_line(lw_text *out, lw_source *source, const lw_diag *diag, ui
     uint32_t from = window_start(text, size, caret);
     uint32_t shown = size - from > LW_LINE_SHOWN ? LW_LINE_SHOWN : size - from;
     lw_text_printf(out, "%6u | ", line);
-    put_clean(out, text + from, shown);
+    lw_text_clean(out, text + from, shown);
     lw_text_printf(out, "\n       | %s", colour ? colour_of(diag->severity) : "");
     for (uint32_t i = from; i < caret; i++)
         if (((unsigned char)text[i] & 0xc0) != 0x80) lw_text_puts(out, " ");
@@ -130,10 +122,10 @@ void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool c
     uint32_t line, column;
     lw_source_find(source, diag->place.at, &line, &column);
     const char *name = lw_source_part_of(source, diag->place.at)->name;
-    put_clean(out, name, (uint32_t)strlen(name));
+    lw_text_clean(out, name, (uint32_t)strlen(name));
     lw_text_printf(out, ":%u:%u: %s%s[LW%04u]%s: ", line, column, on, words[diag->severity],
                    lw_diag_rows[diag->id].number, off);
-    put_clean(out, diag->message, (uint32_t)strlen(diag->message));
+    lw_text_clean(out, diag->message, (uint32_t)strlen(diag->message));
     lw_text_puts(out, "\n");
     if (diag->id != LW_D_no_text) render_line(out, source, diag, line, colour);
     if (diag->fix) lw_text_printf(out, "       = %s\n", diag->fix);

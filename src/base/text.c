@@ -45,6 +45,13 @@ void lw_text_add(lw_text *text, const char *data, size_t size) {
 
 void lw_text_puts(lw_text *text, const char *string) { lw_text_add(text, string, strlen(string)); }
 
+void lw_text_clean(lw_text *text, const char *data, uint32_t size) {
+    for (uint32_t i = 0; i < size; i++) {
+        const char c = data[i];
+        lw_text_add(text, (unsigned char)c < 0x20 || c == 0x7f ? " " : &c, 1);
+    }
+}
+
 void lw_text_vprintf(lw_text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);

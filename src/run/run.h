@@ -6,7 +6,7 @@
 #ifndef LW_RUN_H
 #define LW_RUN_H
 
-#include "base/base.h"
+#include "base/origin.h"
 #include "middle/program.h"
 
 #include <pthread.h>
@@ -681,10 +681,11 @@ void lw_trap_deadlock(lw_cluster *cluster);
 
 /* Whether the address of a record of that kind means something. */
 bool lw_trap_has_address(lw_trap_kind kind);
-/* A trap in one line, by the row of isa/diag/trap.def that is returned; and with its place in the source and its
- * thread. */
-lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
-void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message);
+lw_diag_id lw_trap_id(lw_trap_kind kind); /* its row of isa/diag/trap.def */
+/* A trap in one line, by that row; and with its place in the source, what that comes from, and its thread. */
+void lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
+void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
+                    const char *message);
 /* "12 bytes past the end of the 4096-byte allocation at 0x…" */
 void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size);
 

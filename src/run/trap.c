@@ -413,15 +413,18 @@ static const struct {
 
 bool lw_trap_has_address(lw_trap_kind kind) { return kind < LW_COUNT(rows) && rows[kind].address; }
 
-lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
-    if (trap->kind >= LW_COUNT(rows) || !rows[trap->kind].say) lw_bug("no message for trap kind %d", (int)trap->kind);
-    const lw_diag_id id = rows[trap->kind].id;
+lw_diag_id lw_trap_id(lw_trap_kind kind) {
+    if (kind >= LW_COUNT(rows) || !rows[kind].say) lw_bug("no message for trap kind %d", (int)kind);
+    return rows[kind].id;
+}
+
+void lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    const lw_diag_id id = lw_trap_id(trap->kind);
     lw_text words = {0};
     rows[trap->kind].where(&words, trap, grid);
     rows[trap->kind].say(&(lw_trap_said){out, lw_diag_rows[id].format, words.at ? words.at : "", trap, grid});
     if (words.failed) out->failed = true;
     lw_text_free(&words);
-    return id;
 }
 
 /* Where in a program of vector registers. */
@@ -433,9 +436,23 @@ static void put_lane(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     lw_text_printf(out, ", lane %llu\n", (unsigned long long)(element % vector->lanes));
 }
 
-void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message) {
-    lw_diag diag = {.id = id, .severity = LW_ERROR, .place = trap->place, .message = message};
+/* What a compiler made the instruction of, a line each. */
+static void put_roots(lw_text *out, const lw_locs *locs, uint32_t at) {
+    lw_root roots[LW_ROOTS_MOST];
+    const uint32_t count = lw_loc_roots(locs, at, roots);
+    for (uint32_t i = 0; i < count; i++) {
+        lw_text_puts(out, i ? "       = inlined at " : "       = from ");
+        lw_root_put(out, &roots[i]);
+        if (roots[i].function) lw_text_say(out, " in '%s'", roots[i].function);
+        lw_text_puts(out, "\n");
+    }
+}
+
+void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
+                    const char *message) {
+    lw_diag diag = {.id = lw_trap_id(trap->kind), .severity = LW_ERROR, .place = trap->place, .message = message};
     lw_diag_render(out, grid->source, &diag, false);
+    put_roots(out, locs, trap->place.at);
     const lw_code *entry = grid->program->entry;
     lw_text_puts(out, "       = ");
     if (grid->program->vector.lanes) {

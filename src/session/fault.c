@@ -55,19 +55,19 @@ static lw_fault *find_fault(lw_context *context, bool make) {
     return fault;
 }
 
+/* Their memory serves again. */
 static void drop_notes(lw_fault *fault) {
-    free(fault->notes);
-    free(fault->note_files);
-    lw_text_free(&fault->file_names);
+    enum { KEPT = 1 << 16 };
+    fault->note_texts = (lw_arena){.spare = lw_arena_retire(&fault->note_texts, KEPT)};
     fault->notes = NULL;
-    fault->note_files = NULL;
+    fault->note_places = NULL;
     fault->note_count = 0;
 }
 
 static void end_fault(lw_fault *fault) {
     lw_text_free(&fault->message);
     lw_arena_free(&fault->texts);
-    drop_notes(fault);
+    lw_arena_free(&fault->note_texts);
     free(fault);
 }
 
@@ -122,47 +122,73 @@ const char *lw_context_message(lw_context *context) {
     return lost ? "the host is out of memory" : "";
 }
 
+/* ---- Lines that instructions come from ---------------------------------------------------------------------- */
+
+/* With copies of all texts: the module may go before them. */
+static lw_origins copy_origins(lw_arena *arena, const lw_locs *locs, lw_place place) {
+    lw_root roots[LW_ROOTS_MOST];
+    lw_origins to = {.count = lw_loc_roots(locs, place.at, roots)};
+    to.at = LW_NEW_ARRAY(arena, lw_origin, to.count);
+    for (size_t i = 0; i < to.count; i++) {
+        const lw_root *from = &roots[i];
+        to.at[i] = (lw_origin){.line = from->line, .column = from->column};
+        to.at[i].file = lw_arena_text(arena, from->file, strlen(from->file));
+        if (from->function) to.at[i].function = lw_arena_text(arena, from->function, strlen(from->function));
+    }
+    return to;
+}
+
+static size_t give_origins(const lw_origins *from, const lw_origin **origins) {
+    if (origins) *origins = from && from->count ? from->at : NULL;
+    return from ? from->count : 0;
+}
+
 /* ---- Traps ------------------------------------------------------------------------------------------------ */
 
+typedef struct trap_texts {
+    lw_text message, report;
+} trap_texts;
+
 /* All texts are copies: the module may go before the record does. */
-static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message,
-                      const lw_text *report) {
+static void copy_trap(lw_fault *fault, const lw_locs *locs, const lw_grid *grid, const trap_texts *texts) {
     const lw_trap_record *from = &grid->trap;
     lw_trap_info *to = &fault->trap;
-    *to = (lw_trap_info){.number = number, .warp = from->warp, .lane = from->lane};
+    *to = (lw_trap_info){.number = lw_diag_rows[lw_trap_id(from->kind)].number, .warp = from->warp, .lane = from->lane};
     for (int i = 0; i < 3; i++) {
         to->cta[i] = from->cta[i];
         to->thread[i] = from->thread[i];
     }
     if (lw_trap_has_address(from->kind)) to->address = from->address;
     lw_source_find(grid->source, from->place.at, &to->line, &to->column);
-    to->message = lw_arena_text(&fault->texts, message->at, message->size);
-    to->report = lw_arena_text(&fault->texts, report->at, report->size);
+    to->message = lw_arena_text(&fault->texts, texts->message.at, texts->message.size);
+    to->report = lw_arena_text(&fault->texts, texts->report.at, texts->report.size);
     to->kernel = lw_arena_text(&fault->texts, grid->program->entry->name, strlen(grid->program->entry->name));
     const char *file = lw_source_part_of(grid->source, from->place.at)->name;
     to->file = lw_arena_text(&fault->texts, file, strlen(file));
+    fault->origins = copy_origins(&fault->texts, locs, from->place);
 }
 
-static bool try_copy(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message,
-                     const lw_text *report) {
+static bool try_copy(lw_fault *fault, const lw_locs *locs, const lw_grid *grid, const trap_texts *texts) {
     jmp_buf out;
     lw_arena_free(&fault->texts);
     if (!LW_ARENA_TRY(&fault->texts, out)) return false;
-    copy_trap(fault, grid, number, message, report);
+    copy_trap(fault, locs, grid, texts);
     return true;
 }
 
-lw_status lw_fail_trap(lw_context *context, const lw_grid *grid) {
+lw_status lw_fail_trap(lw_module *module, const lw_grid *grid) {
+    lw_context *context = module->context;
     lw_fault *fault = find_fault(context, true);
-    if (!fault) return lw_fail_memory(context);
-    lw_text message = {0}, report = {0};
-    lw_diag_id id = lw_trap_message(&message, &grid->trap, grid);
-    lw_trap_report(&report, &grid->trap, grid, id, message.failed ? "" : message.at);
-    bool kept = !message.failed && !report.failed && try_copy(fault, grid, lw_diag_rows[id].number, &message, &report);
+    const lw_locs *locs = lw_module_locs(module);
+    if (!fault || !locs) return lw_fail_memory(context);
+    trap_texts texts = {0};
+    lw_trap_message(&texts.message, &grid->trap, grid);
+    lw_trap_report(&texts.report, &grid->trap, grid, locs, texts.message.failed ? "" : texts.message.at);
+    const bool kept = !texts.message.failed && !texts.report.failed && try_copy(fault, locs, grid, &texts);
     fault->has_trap = kept;
     fault->texts.no_memory = NULL;
-    lw_text_free(&message);
-    lw_text_free(&report);
+    lw_text_free(&texts.message);
+    lw_text_free(&texts.report);
     if (!kept) return lw_fail_memory(context);
     lw_text_free(&fault->message);
     lw_text_puts(&fault->message, fault->trap.message);
@@ -174,6 +200,11 @@ bool lw_trap(lw_context *context, lw_trap_info *trap) {
     if (!fault || !fault->has_trap) return false;
     if (trap) *trap = fault->trap;
     return true;
+}
+
+size_t lw_trap_origins(lw_context *context, const lw_origin **origins) {
+    const lw_fault *fault = context ? find_fault(context, false) : NULL;
+    return give_origins(fault && fault->has_trap ? &fault->origins : NULL, origins);
 }
 
 /* ---- Notes of launches ------------------------------------------------------------------------------------ */
@@ -215,43 +246,58 @@ static size_t place_notes(const lw_grid *grid, placed_note *to) {
     return count;
 }
 
-/* The names are copies, one for all notes of a text: the module may go before the notes do. False: no memory. */
-static bool keep_places(lw_fault *fault, const lw_grid *grid, const placed_note *notes, size_t count) {
-    const char *last = NULL;
-    size_t at = 0;
+/* The names are copies, one for all notes of a text that follow each other: the module may go before the notes do. */
+static void keep_places(lw_fault *fault, const lw_locs *locs, const lw_grid *grid, size_t room) {
+    lw_arena *arena = &fault->note_texts;
+    placed_note *notes = LW_NEW_ARRAY(arena, placed_note, room);
+    const size_t count = place_notes(grid, notes);
+    const char *last = NULL, *kept = "";
+    fault->notes = LW_NEW_ARRAY(arena, lw_launch_note, count);
+    fault->note_places = LW_NEW_ARRAY(arena, lw_note_place, count);
     for (size_t i = 0; i < count; i++) {
         const char *name = lw_source_part_of(grid->source, notes[i].at)->name;
-        if (name != last) {
-            at = fault->file_names.size;
-            lw_text_add(&fault->file_names, name, strlen(name) + 1);
-        }
+        if (name != last) kept = lw_arena_text(arena, name, strlen(name));
         last = name;
-        fault->note_files[i] = at;
         fault->notes[i] = notes[i].note;
+        fault->note_places[i] =
+            (lw_note_place){.file = kept, .origins = copy_origins(arena, locs, (lw_place){.at = notes[i].at})};
     }
-    if (fault->file_names.failed) return false;
     fault->note_count = count;
+}
+
+static bool try_keep(lw_fault *fault, const lw_locs *locs, const lw_grid *grid, size_t room) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(&fault->note_texts, out)) return false;
+    keep_places(fault, locs, grid, room);
     return true;
 }
 
 /* Most threads and launches have none: then nothing is made. */
-bool lw_keep_notes(lw_context *context, const lw_grid *grid) {
-    size_t room = count_notes(grid);
-    lw_fault *fault = find_fault(context, room != 0);
+bool lw_keep_notes(lw_module *module, const lw_grid *grid) {
+    const size_t room = count_notes(grid);
+    lw_fault *fault = find_fault(module->context, room != 0);
     if (!fault) return !room;
     drop_notes(fault);
     if (!room) return true;
-    placed_note *notes = calloc(room, sizeof *notes);
-    fault->notes = calloc(room, sizeof *fault->notes);
-    fault->note_files = calloc(room, sizeof *fault->note_files);
-    bool kept = notes && fault->notes && fault->note_files && keep_places(fault, grid, notes, place_notes(grid, notes));
-    free(notes);
+    const lw_locs *locs = lw_module_locs(module);
+    const bool kept = locs && try_keep(fault, locs, grid, room);
+    fault->note_texts.no_memory = NULL;
     return kept;
 }
 
-const char *lw_launch_note_file(lw_context *context, size_t index) {
+static const lw_note_place *note_place(lw_context *context, size_t index) {
     const lw_fault *fault = context ? find_fault(context, false) : NULL;
-    return fault && index < fault->note_count ? fault->file_names.at + fault->note_files[index] : "";
+    return fault && index < fault->note_count ? &fault->note_places[index] : NULL;
+}
+
+const char *lw_launch_note_file(lw_context *context, size_t index) {
+    const lw_note_place *place = note_place(context, index);
+    return place ? place->file : "";
+}
+
+size_t lw_launch_note_origins(lw_context *context, size_t index, const lw_origin **origins) {
+    const lw_note_place *place = note_place(context, index);
+    return give_origins(place ? &place->origins : NULL, origins);
 }
 
 size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes) {

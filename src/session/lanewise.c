@@ -311,12 +311,13 @@ static lw_status explain_stop(lw_context *context, const lw_launch_config *confi
     return lw_fail(context, LW_STOPPED, LW_D_stopped_by_steps, (unsigned long long)config->step_limit);
 }
 
-static lw_status outcome(lw_context *context, const lw_launch_config *config, const lw_grid *grid) {
+static lw_status outcome(lw_module *module, const lw_launch_config *config, const lw_grid *grid) {
+    lw_context *context = module->context;
     switch (grid->trap.kind) {
     case LW_TRAP_none: return LW_OK;
     case LW_TRAP_stopped: return explain_stop(context, config, grid);
     case LW_TRAP_memory: return lw_fail_memory(context);
-    default: return lw_fail_trap(context, grid);
+    default: return lw_fail_trap(module, grid);
     }
 }
 
@@ -365,9 +366,9 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
     grid->textures = textures;
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = asked ? lw_clock() : 0};
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
-    status = outcome(context, config, grid);
+    status = outcome(kernel->module, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);
-    const bool kept = lw_keep_engines(context, grid) && lw_keep_notes(context, grid);
+    const bool kept = lw_keep_engines(context, grid) && lw_keep_notes(kernel->module, grid);
     if (!kept && status == LW_OK) status = lw_fail_memory(context);
     if (textures) lw_textures_drop(textures, turn);
     lw_ranges_drop(grid->ranges);

@@ -111,6 +111,26 @@ lw_param_info lw_kernel_param(const lw_kernel *kernel, uint32_t index) {
     return kernel->params[index];
 }
 
+/* ---- What a compiler made it of --------------------------------------------------------------------------------- */
+
+static bool find_locs(lw_module *module) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(&module->arena, out)) return false;
+    lw_locs found = {0};
+    if (module->language->locs && module->checked) module->language->locs(&module->arena, module->checked, &found);
+    module->locs = found;
+    return true;
+}
+
+const lw_locs *lw_module_locs(lw_module *module) {
+    lock(module);
+    if (!module->has_locs) module->has_locs = find_locs(module);
+    module->arena.no_memory = NULL;
+    const bool found = module->has_locs;
+    unlock(module);
+    return found ? &module->locs : NULL;
+}
+
 /* ---- Tables ---------------------------------------------------------------------------------------------------- */
 
 const char *lw_explain_diagnostic(uint32_t number, const char **title) {

@@ -90,6 +90,8 @@ static lw_program *lower(lw_kernel *kernel) {
 
 uint32_t lw_ptx_target(const lw_kernel *kernel) { return ((const lw_function *)kernel->function)->module->target; }
 
+static void locs(lw_arena *arena, const void *checked, lw_locs *to) { lw_ptx_locs(arena, checked, to); }
+
 /* What the modules of a context share: their spellings. */
 static bool open_shared(void **shared) {
     lw_spellings *spellings = malloc(sizeof *spellings);
@@ -114,4 +116,5 @@ const lw_language lw_language_ptx = {
     .kernels = kernels,
     .describe = describe,
     .lower = lower,
+    .locs = locs,
 };

@@ -21,17 +21,28 @@ enum {
 
 /* ---- Faults: what a thread's last failed call and last launch left --------------------------------------------- */
 
+typedef struct lw_origins { /* what an instruction comes from */
+    lw_origin *at;
+    size_t count;
+} lw_origins;
+
+typedef struct lw_note_place { /* of each note */
+    const char *file;
+    lw_origins origins;
+} lw_note_place;
+
 typedef struct lw_fault {
     struct lw_fault *next;
     uint64_t thread;
     lw_text message;
     bool has_trap;
-    lw_trap_info trap; /* its texts are in `texts` */
+    lw_trap_info trap; /* its texts are in `texts`, and so is … */
+    lw_origins origins;
     lw_arena texts;
-    lw_launch_note *notes; /* of its last launch */
+    lw_launch_note *notes; /* of its last launch, in `note_texts` */
+    lw_note_place *note_places;
     size_t note_count;
-    size_t *note_files; /* where the name of each one's text begins in … */
-    lw_text file_names;
+    lw_arena note_texts;
     lw_launch_engines engines; /* of its last launch */
     bool was_kept;             /* … whose code came from the cache */
 } lw_fault;
@@ -43,9 +54,9 @@ lw_status lw_fail_null(lw_context *context, const char *argument);
 /* Device memory is full: for a variable of a module, or NULL for an allocation. memory.c. */
 lw_status lw_fail_full(lw_context *context, const char *variable, uint64_t size);
 /* The same for a launch that trapped. */
-lw_status lw_fail_trap(lw_context *context, const lw_grid *grid);
+lw_status lw_fail_trap(lw_module *module, const lw_grid *grid);
 /* Keeps the notes of a launch that this thread made, in place of those before. False: no memory. */
-bool lw_keep_notes(lw_context *context, const lw_grid *grid);
+bool lw_keep_notes(lw_module *module, const lw_grid *grid);
 /* Likewise, who ran its CTAs. */
 bool lw_keep_engines(lw_context *context, const lw_grid *grid);
 void lw_faults_end(lw_context *context);
@@ -66,6 +77,8 @@ typedef struct lw_language {
     void (*kernels)(lw_module *module);    /* lists them, each with its `function` */
     void (*describe)(lw_kernel *kernel);   /* fills info and params, but what the program knows */
     lw_program *(*lower)(lw_kernel *kernel); /* NULL: diagnosed */
+    /* What a compiler made the texts of; NULL: they never say. */
+    void (*locs)(lw_arena *arena, const void *checked, lw_locs *to);
     /* What a launch must fit beyond what all have in common; NULL: nothing. `buffer` holds the parameters. */
     lw_status (*shape)(lw_kernel *kernel, const lw_launch_config *config);
     lw_status (*parameters)(lw_kernel *kernel, const lw_launch_config *config, const char *buffer);
@@ -167,8 +180,10 @@ struct lw_module {
     const lw_language *language;
     lw_load_options options;
     void *checked; /* what its language made of the text */
-    bool good;     /* no errors: has kernels and variables */
-    bool full;     /* its variables need more device memory than there is, which the context's message says */
+    bool has_locs;
+    lw_locs locs; /* what a compiler made the text of, once somebody asked */
+    bool good;    /* no errors: has kernels and variables */
+    bool full;    /* its variables need more device memory than there is, which the context's message says */
     uint32_t kernel_count;
     lw_kernel *kernels;
     lw_kernel **by_name;          /* the same, sorted */
@@ -185,6 +200,9 @@ struct lw_module {
 /* Another module of the same texts, which one was made from: with variables of its own but for managed ones, which are
  * those of `like`. It must end before that. */
 lw_status lw_module_again(const lw_module *like, const lw_module_text *texts, size_t count, lw_module **module);
+
+/* What a compiler made its texts of. NULL: no memory. */
+const lw_locs *lw_module_locs(lw_module *module);
 
 /* What messages call a kernel of a module. */
 static inline const char *lw_kernel_word(const lw_module *module) { return module->language->kernel_word; }

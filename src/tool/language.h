@@ -17,14 +17,6 @@ typedef struct lw_dump {            /* what `lanewise dump` was asked for */
     bool machine;          /* … in the language of the machine */
 } lw_dump;
 
-/* From this place of the text on instructions come from a line of another one; of no file: from none that is known. */
-typedef struct lw_origin {
-    uint32_t at;
-    const char *file;
-    uint32_t line;
-} lw_origin;
-typedef LW_LIST(lw_origin) lw_origins;
-
 struct lw_tool_language {
     const lw_language *of; /* its row in the library: its name, what a kernel is called, which files are in it */
     const char *title;     /* "PTO" */
@@ -38,8 +30,6 @@ struct lw_tool_language {
     int (*tokens)(lw_tool_source *in);                /* these return exit codes, and have printed */
     int (*module)(lw_tool_source *in, const lw_dump *dump);
     int (*programs)(lw_tool_source *in, const lw_dump *dump);
-    /* What a compiler made the text of, by increasing places; NULL: it never says. */
-    void (*origins)(lw_arena *arena, const void *module, lw_origins *to);
 };
 extern const lw_tool_language lw_tool_ptx, lw_tool_pto;
 

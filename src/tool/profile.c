@@ -30,7 +30,7 @@ static lw_profile_line *line_at(const lw_profiled *seen, uint32_t at) {
 /* ---- Lines that these were made of ------------------------------------------------------------------------------- */
 
 typedef struct made_of { /* where each stretch of the text comes from */
-    const lw_origins *from;
+    const lw_locs *from;
     uint32_t *lines; /* per stretch: its line's place in the list, or LW_NO_SLOT */
 } made_of;
 
@@ -40,19 +40,20 @@ static int compare_lines(const void *a, const void *b) {
     return files ? files : x->number < y->number ? -1 : x->number > y->number;
 }
 
-static made_of find_origins(lw_profiled *seen, const lw_origins *from) {
+static made_of find_origins(lw_profiled *seen, const lw_locs *from) {
     made_of made = {from, LW_NEW_ARRAY(seen->arena, uint32_t, from->count)};
     lw_profile_line *all = LW_NEW_ARRAY(seen->arena, lw_profile_line, from->count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < from->count; i++)
-        if (from->at[i].file) all[count++] = (lw_profile_line){.file = from->at[i].file, .number = from->at[i].line};
+        if (from->at[i].from.file)
+            all[count++] = (lw_profile_line){.file = from->at[i].from.file, .number = from->at[i].from.line};
     if (count) qsort(all, count, sizeof *all, compare_lines);
     for (uint32_t i = 0; i < count; i++)
         if (!seen->origin_count || compare_lines(&all[i], &all[seen->origin_count - 1]))
             all[seen->origin_count++] = all[i];
     seen->origins = all;
     for (uint32_t i = 0; i < from->count; i++) {
-        const lw_profile_line key = {.file = from->at[i].file, .number = from->at[i].line};
+        const lw_profile_line key = {.file = from->at[i].from.file, .number = from->at[i].from.line};
         const lw_profile_line *found = key.file ? bsearch(&key, all, seen->origin_count, sizeof *all, compare_lines)
                                                 : NULL;
         made.lines[i] = found ? (uint32_t)(found - all) : LW_NO_SLOT;
@@ -61,13 +62,8 @@ static made_of find_origins(lw_profiled *seen, const lw_origins *from) {
 }
 
 static lw_profile_line *origin_at(const lw_profiled *seen, const made_of *made, uint32_t at) {
-    uint32_t low = 0, high = made->from->count; /* the first stretch behind the place */
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (made->from->at[middle].at <= at) low = middle + 1;
-        else high = middle;
-    }
-    return low && made->lines[low - 1] != LW_NO_SLOT ? &seen->origins[made->lines[low - 1]] : NULL;
+    const lw_loc *stretch = lw_loc_at(made->from, at);
+    return stretch ? &seen->origins[made->lines[stretch - made->from->at]] : NULL;
 }
 
 /* Their texts, where the files are there: of each as far as it fits. */
@@ -186,7 +182,7 @@ static const lw_profile_line **sort_hot(const lw_profiled *seen, const lw_profil
     return hot;
 }
 
-void lw_profile_find_lines(lw_profiled *seen, const lw_origins *origins) {
+void lw_profile_find_lines(lw_profiled *seen, const lw_locs *origins) {
     const lw_profile_sums *sums = seen->sums;
     name_lines(seen);
     const made_of made = find_origins(seen, origins);

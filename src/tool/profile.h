@@ -36,7 +36,7 @@ typedef struct lw_profiled {
 } lw_profiled;
 
 /* Leaves through the arena when memory runs out. */
-void lw_profile_find_lines(lw_profiled *seen, const lw_origins *origins);
+void lw_profile_find_lines(lw_profiled *seen, const lw_locs *origins);
 
 /* "global load: unit; 4.0 sectors a request, 100 % of their bytes" */
 void lw_profile_describe(lw_text *out, const lw_profile_access *access);

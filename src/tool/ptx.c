@@ -3,8 +3,6 @@
 #include "session/session.h"
 #include "tool/language.h"
 
-#include <stdlib.h>
-
 /* ---- check ------------------------------------------------------------------------------------------ */
 
 static void print_directives(lw_text *out, const lw_function *function) {
@@ -203,47 +201,6 @@ static int programs(lw_tool_source *in, const lw_dump *dump) {
     return lw_dump_end(in, dump, &lw_tool_ptx, &names);
 }
 
-/* ---- What a text was made of --------------------------------------------------------------------------- */
-
-/* The name of file number `number` of a text, without its quotes; NULL: there is no such .file. */
-static const char *file_name(lw_arena *arena, const lw_module_ptx *text, uint32_t number) {
-    for (uint32_t i = 0; i < text->items.count; i++) {
-        const lw_item *item = &text->items.at[i];
-        if (item->kind != LW_ITEM_FILE || strtoul(item->text + strlen(".file "), NULL, 0) != number) continue;
-        const char *from = strchr(item->text, '"'), *to = strrchr(item->text, '"');
-        if (from && to > from) return lw_arena_text(arena, from + 1, (size_t)(to - from - 1));
-    }
-    return NULL;
-}
-
-static int compare_origins(const void *a, const void *b) {
-    const lw_origin *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Each function begins anew: no .loc counts beyond its end. */
-static void origins(lw_arena *arena, const void *checked, lw_origins *to) {
-    const lw_module_ptx *module = checked, *text = NULL;
-    LW_LIST(const char *) names = {0}; /* of the text at hand, by number; small ones are asked for again and again */
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const lw_function *f = module->functions.at[i];
-        if (f->module != text) text = f->module, names.count = 0;
-        if (f->has_body) LW_PUSH(arena, *to) = (lw_origin){.at = f->place.at};
-        for (uint32_t s = 0; s < f->body.count; s++) {
-            const lw_statement *statement = &f->body.at[s];
-            enum { SMALL = 1024 };
-            if (statement->kind != LW_S_LOC) continue;
-            const uint32_t number = statement->loc.file;
-            const char *name = number < names.count ? names.at[number] : NULL;
-            if (!name) name = file_name(arena, text, number);
-            while (name && number < SMALL && names.count <= number) LW_PUSH(arena, names) = NULL;
-            if (name && number < SMALL) names.at[number] = name;
-            LW_PUSH(arena, *to) = (lw_origin){statement->place.at, name, statement->loc.line};
-        }
-    }
-    if (to->count) qsort(to->at, to->count, sizeof *to->at, compare_origins);
-}
-
 const lw_tool_language lw_tool_ptx = {
     .of = &lw_language_ptx,
     .title = "PTX",
@@ -255,5 +212,4 @@ const lw_tool_language lw_tool_ptx = {
     .tokens = tokens,
     .module = dump_module,
     .programs = programs,
-    .origins = origins,
 };

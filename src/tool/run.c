@@ -494,9 +494,12 @@ static int show_profile(run *r) {
         lw_tool_error(LW_D_no_memory, "the profile");
         return LW_EXIT_MACHINE;
     }
-    lw_origins origins = {0};
-    if (language_of(r)->origins) language_of(r)->origins(&r->arena, r->module->checked, &origins);
-    lw_profile_find_lines(&seen, &origins);
+    const lw_locs *locs = lw_module_locs(r->module);
+    if (!locs) {
+        lw_tool_error(LW_D_no_memory, "the profile");
+        return LW_EXIT_MACHINE;
+    }
+    lw_profile_find_lines(&seen, locs);
     const uint32_t top = r->o->profile.top;
     const int wrote = r->o->profile.html ? lw_profile_html(&seen, r->o->profile.html) : LW_EXIT_OK;
     const int printed = r->o->profile.json ? lw_profile_json(&seen, top ? top : UINT32_MAX)

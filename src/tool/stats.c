@@ -103,6 +103,18 @@ static void put_engines(lw_text *out, lw_context *context, bool is_pto) {
     lw_text_puts(out, lw_launch_cached(context) ? "; the code came from the cache\n" : "\n");
 }
 
+/* " (prog.cu:3, inlined at prog.cu:6)": what the instruction of a note comes from, and where that was inlined. */
+static void put_origins(lw_text *out, lw_context *context, size_t note) {
+    const lw_origin *origins;
+    const size_t count = lw_launch_note_origins(context, note, &origins);
+    for (size_t i = 0; i < count; i++) {
+        lw_text_puts(out, i ? ", inlined at " : " (");
+        lw_text_clean(out, origins[i].file, (uint32_t)strlen(origins[i].file));
+        lw_text_printf(out, ":%u", origins[i].line);
+    }
+    if (count) lw_text_puts(out, ")");
+}
+
 int lw_stats_text(lw_context *context, const lw_tool_run *r) {
     lw_text out = {0};
     const lw_launch_stats *s = r->stats;
@@ -121,7 +133,9 @@ int lw_stats_text(lw_context *context, const lw_tool_run *r) {
         if (lw_pto_is_count(&notes[i])) continue;
         lw_text_printf(&out, "note LW%04u    ", notes[i].number);
         if (r->linked) lw_text_printf(&out, "%s ", lw_launch_note_file(context, i));
-        lw_text_printf(&out, "line %u: ", notes[i].line);
+        lw_text_printf(&out, "line %u", notes[i].line);
+        put_origins(&out, context, i);
+        lw_text_puts(&out, ": ");
         lw_print_count(&out, notes[i].count);
         lw_text_printf(&out, " of lanes: %s\n", notes[i].message);
     }
@@ -132,6 +146,19 @@ int lw_stats_text(lw_context *context, const lw_tool_run *r) {
 
 static json_t *triple(const uint32_t values[3]) {
     return json_pack("[I, I, I]", (json_int_t)values[0], (json_int_t)values[1], (json_int_t)values[2]);
+}
+
+static json_t *origins_json(lw_context *context, size_t note, bool *failed) {
+    const lw_origin *origins;
+    const size_t count = lw_launch_note_origins(context, note, &origins);
+    json_t *all = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *origin = json_object();
+        lw_json_set(origin, "file", lw_json_text(origins[i].file), failed);
+        lw_json_set(origin, "line", json_integer(origins[i].line), failed);
+        if (json_array_append_new(all, origin)) *failed = true;
+    }
+    return all;
 }
 
 static json_t *notes_json(lw_context *context, bool linked, bool *failed) {
@@ -148,6 +175,8 @@ static json_t *notes_json(lw_context *context, bool linked, bool *failed) {
         lw_json_set(note, "line", json_integer(notes[i].line), failed);
         lw_json_set(note, "column", json_integer(notes[i].column), failed);
         lw_json_set(note, "count", json_integer((json_int_t)notes[i].count), failed);
+        if (lw_launch_note_origins(context, i, NULL))
+            lw_json_set(note, "origins", origins_json(context, i, failed), failed);
         if (json_array_append_new(all, note)) *failed = true;
     }
     return all;

@@ -57,7 +57,7 @@ int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
                 " sub.u32 %m, n, 1;\n call deep, (%m);\n ret;\n}\n" \
                 ".entry busy() {\n .reg .u32 %t;\n mov.u32 %t, %tid.x;\n and.b32 %t, %t, 3;\n call deep, " \
                 "(%t);\n bar.sync 0;\n ret;\n}\n" \
-                ".entry fault() { trap; }\n"
+                ".entry fault() {\n .loc 1 4 2\n trap;\n}\n.file 1 \"made.cu\"\n"
 
 /* A call that failed for want of memory says so. */
 static bool worked(lw_status status, lw_status wanted) {
@@ -83,6 +83,7 @@ static bool use_module(lw_context *context, lw_module *module) {
     if (!worked(lw_launch(fault, &config, NULL, NULL), LW_TRAPPED)) return false;
     assert_true(lw_trap(context, &trap));
     assert_string_equal(trap.message, "the kernel executed trap");
+    assert_int_equal(lw_trap_origins(context, NULL), 1);
     if (!worked(lw_module_global(module, "numbers", &numbers, NULL), LW_OK)) return false;
     return worked(lw_memory_free(context, buffer), LW_OK);
 }

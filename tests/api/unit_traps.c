@@ -40,7 +40,10 @@
          "ret;\n}\n" \
          ".entry stop(.param .u64 at) {\n .reg .u32 %c, %n, %t; .reg .pred %q;\n ld.param.u32 %n, [at];\n " \
          "mov.u32 %c, %ctaid.x;\n mov.u32 %t, %tid.x;\n" \
-         " setp.lt.u32 %q, %c, %n;\n @%q ret;\n setp.ne.u32 %q, %t, 37;\n @%q ret;\n trap;\n}\n"
+         " setp.lt.u32 %q, %c, %n;\n @%q ret;\n setp.ne.u32 %q, %t, 37;\n @%q ret;\n trap;\n}\n" \
+         ".entry made(.param .u64 at) {\n .reg .u64 %p;\n .loc 1 30 2\n ld.param.u64 %p, [at];\n .loc 1 31 5\n " \
+         ".loc 2 7 9, function_name names, inlined_at 1 31 5\n st.global.u32 [%p], 7;\n ret;\n}\n" \
+         ".file 1 \"made.cu\"\n.file 2 \"made.h\"\n.section .debug_str {\nnames:\n.b8 102, 0\n}\n"
 
 typedef struct fixture {
     lw_context *context;
@@ -230,6 +233,26 @@ static void place_and_thread_are_named(void **state) {
     assert_non_null(strstr(trap.report, "kernel 'stop', CTA (5,0,0), thread (37,0,0): warp 1, lane 5"));
 }
 
+static void what_it_was_made_of_is_named(void **state) {
+    const fixture *f = *state;
+    const lw_origin *origins;
+    trap_of(f, "made", f->buffer + 4096, 1, 1);
+    assert_int_equal(lw_trap_origins(f->context, &origins), 2);
+    assert_string_equal(origins[0].file, "made.h");
+    assert_string_equal(origins[0].function, "f");
+    assert_int_equal(origins[0].line, 7);
+    assert_int_equal(origins[0].column, 9);
+    assert_string_equal(origins[1].file, "made.cu");
+    assert_null(origins[1].function);
+    assert_int_equal(origins[1].line, 31);
+    assert_int_equal(origins[1].column, 5);
+    trap_of(f, "store", f->buffer + 4096, 1, 1);
+    assert_int_equal(lw_trap_origins(f->context, &origins), 0);
+    assert_null(origins);
+    assert_int_equal(lw_trap_origins(f->context, NULL), 0);
+    assert_int_equal(lw_launch_note_origins(f->context, 0, &origins), 0);
+}
+
 static void the_lowest_cta_is_reported_always(void **state) {
     const fixture *f = *state;
     for (uint32_t round = 0; round < 200; round++) {
@@ -252,6 +275,7 @@ int main(void) {
         cmocka_unit_test(deadlocks_are_found),
         cmocka_unit_test(barriers_have_rules),
         cmocka_unit_test(place_and_thread_are_named),
+        cmocka_unit_test(what_it_was_made_of_is_named),
         cmocka_unit_test(the_lowest_cta_is_reported_always),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/fragment.h"
+#include "base/origin.h"
 #include "base/special_id.h"
 
 #include <pthread.h>
@@ -456,6 +457,9 @@ lw_module_ptx *lw_ptx_link(lw_module_ptx **modules, uint32_t count);
 /* Parse, resolve, verify each text of the source, and link them. True where there was no error. `spellings` are those
  * that the module shares with others, or NULL; they must live longer than it. */
 bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_spellings *spellings, lw_module_ptx **module);
+
+/* What compilers made its texts of. Leaves through the arena when memory runs out. */
+void lw_ptx_locs(lw_arena *arena, const lw_module_ptx *module, lw_locs *to);
 
 /* A parsed module as text in one canonical layout, with numbers as its source spells them; parses back to the same
  * module. */

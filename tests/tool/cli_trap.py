@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""What a run says of a kernel that traps or is stopped: where that is in the text, and in what a compiler made it of. lines.ptx is what
+nvcc made of lines.cu, whose lines are found here by the words of their comments."""
+
+import json
+import pathlib
+import shutil
+
+import cli
+
+FOLDER = pathlib.Path(__file__).parent
+CU = (FOLDER / "lines.cu").read_text().splitlines()
+
+
+def line_of(words):
+    """The number of the line of lines.cu that has the comment."""
+    [number] = [n for n, line in enumerate(CU, 1) if f"/* {words} */" in line]
+    return number
+
+
+class Case(cli.Case):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(FOLDER / "lines.ptx", self.folder)
+
+    def places(self, err):
+        """Lines of a report that name lines of lines.cu, without their columns and what stands behind."""
+        return [line.strip(" =").rsplit(":", 1)[0] for line in err.splitlines() if "lines.cu:" in line]
+
+
+class Lines(Case):
+    def test_chain(self):
+        _, _, err = self.shows(["run", "lines.ptx", "-k", "inlined", "-b", "4", "-a", "f32[4]", "-a", "u32=4"], 3)
+        self.assertEqual(self.places(err), [f"from lines.cu:{line_of('stores')}", f"inlined at lines.cu:{line_of('calls put')}",
+                                            f"inlined at lines.cu:{line_of('calls next')}"])
+        for name in ("in '_Z3putPfi'", "in '_Z4nextPfi'"): # as c++filt has them: put(float*, int), next(float*, int)
+            self.assertIn(name, err)
+
+    def test_function(self):
+        _, _, err = self.shows(["run", "lines.ptx", "-k", "called", "-b", "4", "-a", "f32[4]", "-a", "u32=4"], 3)
+        self.assertEqual(self.places(err), [f"from lines.cu:{line_of('loads')}"])
+
+    def test_deadlock(self):
+        _, _, err = self.shows(["run", "lines.ptx", "-k", "apart", "-b", "64", "-a", "f32[4]"], 3, err=["LW5005"])
+        self.assertEqual(self.places(err)[0], f"from lines.cu:{line_of('waits')}")
+
+    def test_notes(self):
+        run = ["run", "lines.ptx", "-k", "parted", "-b", "8", "-a", "f32[8]"]
+        _, _, err = self.shows([*run, "--stats"], 0)
+        self.assertRegex(err, rf"note LW5101    line \d+ \(sm_30_intrinsics.hpp:\d+, inlined at lines.cu:{line_of('shuffles')}\): 8 of lanes")
+        _, _, err = self.shows([*run, "--stats=json"], 0)
+        [note] = json.loads(err)["notes"]
+        self.assertEqual(note["origins"][1:], [{"file": "lines.cu", "line": line_of("shuffles")}])
+        _, _, err = self.shows([*run, "--strict"], 3)
+        self.assertEqual(self.places(err), [f"inlined at lines.cu:{line_of('shuffles')}"])
+
+    def test_without_lines(self):
+        text = "\n".join(line for line in (FOLDER / "lines.ptx").read_text().splitlines() if ".loc" not in line)
+        self.file("bare.ptx", text)
+        _, _, err = self.shows(["run", "bare.ptx", "-k", "called", "-b", "4", "-a", "f32[4]", "-a", "u32=4"], 3)
+        self.assertNotIn("from ", err)
+        _, _, err = self.shows(["run", "bare.ptx", "-k", "parted", "-b", "8", "-a", "f32[8]", "--stats=json"], 0)
+        self.assertNotIn("origins", json.loads(err)["notes"][0])
+
+    def test_linked(self):
+        """Places of the second text are its own, and so are the numbers of its files."""
+        self.file("a.ptx", cli.HEADER + ".extern .func f(.reg .u64 p);\n.visible .entry k(.param .u64 p) {\n.reg .u64 %p;\nld.param.u64 %p, [p];\n"
+                                        ".loc 1 5 1\ncall f, (%p);\nret;\n}\n.file 1 \"a.cu\"\n")
+        self.file("b.ptx", cli.HEADER + ".file 1 \"b.cu\"\n.visible .func f(.reg .u64 p) {\n.loc 1 77 3\nst.global.u32 [p+8], 1;\nret;\n}\n")
+        _, _, err = self.shows(["run", "a.ptx", "b.ptx", "-a", "u32[2]"], 3)
+        self.assertIn("b.ptx:7:1: error[LW5000]", err)
+        self.assertIn("= from b.cu:77:3\n", err)
+
+    def test_hostile(self):
+        """Names that are none, chains that turn in circles, escape sequences."""
+        body = (".loc 1 1 1, function_name nothing, inlined_at 1 1 1\n.loc 1 1 1, function_name odd+1, inlined_at 1 1 1\n"
+                ".loc 2 1 1, function_name open, inlined_at 9 9 9\n.loc 1 2 0, function_name odd + 3, inlined_at 1 1 1\ntrap;\nret;")
+        self.file("k.ptx", cli.module(cli.kernel("k", body=body)) + '.file 1 "a\033[31mb.cu"\n.file 2 "c.cu"\n'
+                  ".section .debug_str\n{\nodd:\n.b8 97, 98, 99, 0x64, 0\nopen:\n.b8 65\n}\n")
+        _, _, err = self.shows(["run", "k.ptx"], 3)
+        self.assertNotIn("\033", err)
+        self.assertIn("= from a [31mb.cu:2 in 'd'\n       = inlined at a [31mb.cu:1:1 in 'bcd'\n       = inlined at a [31mb.cu:1:1\n"
+                      "       = inlined at a [31mb.cu:1:1\n", err)
+
+
+if __name__ == "__main__":
+    cli.main()
