@@ -198,6 +198,21 @@ typedef enum lw_texture_fault {
     LW_TEXTURE_FAULT_outside,  /* of a surface; `texts` are the coordinates, `size` the layer */
 } lw_texture_fault;
 
+/* Threads that stand at one place. */
+enum { LW_CROWDS = 3 };
+typedef struct lw_crowd {
+    lw_place place;
+    uint32_t barrier, count; /* barrier: as in lw_wait; count: 0: nobody stands there */
+    uint64_t address;        /* of the object that they wait for */
+} lw_crowd;
+
+/* Of a deadlock at a barrier or an object, what it lacks. */
+typedef struct lw_trap_lack {
+    uint32_t came, needed; /* threads; needed: 0: all that have not exited. Of an object, arrivals */
+    int32_t transactions;  /* of an object */
+    bool is_alone;         /* nobody of the CTA has exited */
+} lw_trap_lack;
+
 typedef struct lw_trap_record {
     lw_trap_kind kind;
     const lw_code *code;
@@ -212,6 +227,8 @@ typedef struct lw_trap_record {
     const char *why;       /* of a tensor map that is none */
     uint64_t base, length; /* of an array, in bytes and elements */
     uint64_t texts[3];     /* of an assertion: addresses of expression, file and function */
+    lw_trap_lack lack;
+    lw_crowd crowds[LW_CROWDS]; /* of a deadlock: those that wait for something else */
 } lw_trap_record;
 
 /* ---- Frames: activations of functions ------------------------------------------------------------------ */
@@ -542,6 +559,7 @@ void lw_cta_check_barriers(lw_cta *cta);
 /* All threads of the CTA that have not exited stand in front of one barrier: they go on behind it. False: some do not,
  * and gangs that do arrive when they run next. */
 bool lw_cta_pass_barrier(lw_cta *cta);
+uint32_t lw_cta_came(const lw_cta *cta, uint32_t number); /* threads that arrived at a barrier, as it counts them */
 /* Lanes of a gang that wait at this barrier go on. barrier: what its .red gives; NULL: nothing. */
 void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier);
 bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes); /* false: no memory */

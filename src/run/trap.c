@@ -1,5 +1,6 @@
 /* trap.c: what happened, in words: records of traps, their messages, their reports. */
-#include "run/run.h"
+#include "run/crowd.h"
+#include "run/interp/async.h"
 #include "run/team.h"
 #include "run/texture.h"
 
@@ -41,6 +42,20 @@ static const lw_wait *find_deadlock(const lw_cluster *cluster, lw_gang **gang) {
     return found;
 }
 
+static lw_trap_lack find_lack(const lw_cta *cta, const lw_wait *wait) {
+    lw_trap_lack lack = {.is_alone = cta->live == cta->threads};
+    lw_mbarrier object;
+    if (wait->barrier < LW_BARRIERS) {
+        lack.came = lw_cta_came(cta, wait->barrier);
+        lack.needed = cta->barriers[wait->barrier].expected;
+    } else if (wait->barrier == LW_OBJECT_WAIT && lw_mbarrier_get(wait->object, &object)) {
+        lack.came = object.expected - object.pending;
+        lack.needed = object.expected;
+        lack.transactions = object.transactions;
+    }
+    return lack;
+}
+
 /* All lanes that are left wait at barriers or for phases: for lanes of their warps nobody waits for ever (meet.c). */
 void lw_trap_deadlock(lw_cluster *cluster) {
     lw_gang *gang = NULL;
@@ -56,7 +71,11 @@ void lw_trap_deadlock(lw_cluster *cluster) {
                                  .address = wait->address,
                                  .size = at_cluster                        ? cluster->live - cluster->arrived
                                          : wait->barrier == LW_OBJECT_WAIT ? cluster->live
-                                                                           : cta->live};
+                                                                           : cta->live,
+                                 .lack = find_lack(cta, wait)};
+    const bool is_wide = at_cluster || wait->barrier == LW_OBJECT_WAIT;
+    for (uint32_t rank = 0; rank < cluster->count; rank++)
+        if (is_wide || rank == cta->rank) lw_crowds_find(cta->trap.crowds, cluster->ctas[rank], wait);
     lw_trap_locate(&cta->trap, gang, wait->frame->code, wait->op, lw_mask_first(wait->lanes));
 }
 
@@ -176,28 +195,65 @@ static void put_wild_branch(lw_text *out, const lw_trap_record *trap, const lw_g
                        plural(trap->size));
 }
 
-static void put_deadlock(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
-    (void)grid;
-    if (trap->detail == LW_OBJECT_WAIT) {
-        lw_text_printf(out,
-                       "the thread waits for a phase of the mbarrier at 0x%llx, and none of the %u threads that are "
-                       "left can complete it",
-                       (unsigned long long)trap->address, trap->size);
+/* "32 wait at barrier 2 (line 8)" */
+static void put_crowd(lw_text *out, const lw_crowd *crowd, const lw_grid *grid) {
+    uint32_t line;
+    lw_source_find(grid->source, crowd->place.at, &line, NULL);
+    lw_text_printf(out, "%u wait%s ", crowd->count, crowd->count == 1 ? "s" : "");
+    if (crowd->barrier == LW_OBJECT_WAIT)
+        lw_text_printf(out, "for the mbarrier at 0x%llx", (unsigned long long)crowd->address);
+    else if (crowd->barrier == LW_CLUSTER_BARRIER) lw_text_puts(out, "at the barrier of the cluster");
+    else if (crowd->barrier == LW_GROUP_WAIT) lw_text_puts(out, "for other warps of the warpgroup");
+    else lw_text_printf(out, "at barrier %u", crowd->barrier);
+    lw_text_printf(out, " (line %u)", line);
+}
+
+static void put_crowds(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    for (uint32_t i = 0; i < LW_CROWDS && trap->crowds[i].count; i++) {
+        lw_text_puts(out, i ? ", " : "; ");
+        put_crowd(out, &trap->crowds[i], grid);
+    }
+}
+
+static void put_lack(lw_text *out, const lw_trap_record *trap) {
+    const lw_trap_lack *lack = &trap->lack;
+    if (!lack->needed) {
+        lw_text_printf(out, ", where %u of the %u threads that are left have come", lack->came, trap->size);
         return;
     }
-    if (trap->detail == LW_CLUSTER_BARRIER) {
+    lw_text_printf(out, ", which needs %u threads: %u ha%s come", lack->needed, lack->came,
+                   lack->came == 1 ? "s" : "ve");
+    if (!trap->crowds->count)
+        lw_text_puts(out, lack->is_alone ? ", and the CTA has no others" : ", and the others have exited");
+}
+
+static void put_object_lack(lw_text *out, const lw_trap_record *trap) {
+    const lw_trap_lack *lack = &trap->lack;
+    if (!lack->needed) return;
+    lw_text_printf(out, ", to which %u of %u arrivals have come", lack->came, lack->needed);
+    if (lack->transactions) lw_text_printf(out, " and %d bytes are still to come", lack->transactions);
+}
+
+static void put_deadlock(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    switch (trap->detail) {
+    case LW_OBJECT_WAIT:
+        lw_text_printf(out, "the thread waits for a phase of the mbarrier at 0x%llx",
+                       (unsigned long long)trap->address);
+        put_object_lack(out, trap);
+        lw_text_printf(out, ", and none of the %u threads that are left can complete it", trap->size);
+        break;
+    case LW_CLUSTER_BARRIER:
         lw_text_printf(out,
                        "the thread waits at the barrier of the cluster, and none of the %u threads that have not come "
                        "can arrive there",
                        trap->size);
-        return;
-    }
-    if (trap->detail == LW_GROUP_WAIT) {
+        break;
+    case LW_GROUP_WAIT:
         lw_text_puts(out, "the thread waits for other warps of its warpgroup, and these cannot arrive there");
-        return;
+        break;
+    default: lw_text_printf(out, "the thread waits at barrier %u", trap->detail); put_lack(out, trap);
     }
-    lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there",
-                   trap->detail, trap->size);
+    put_crowds(out, trap, grid);
 }
 
 /* As in C's %lld: an index is signed. */
@@ -436,6 +492,25 @@ static void put_lane(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     lw_text_printf(out, ", lane %llu\n", (unsigned long long)(element % vector->lanes));
 }
 
+/* Where those stand that wait for something else, and what that comes from. */
+static void put_places(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs) {
+    for (uint32_t i = 0; i < LW_CROWDS && trap->crowds[i].count; i++) {
+        const uint32_t at = trap->crowds[i].place.at;
+        lw_root roots[LW_ROOTS_MOST];
+        const uint32_t count = lw_loc_roots(locs, at, roots);
+        uint32_t line, column;
+        lw_source_find(grid->source, at, &line, &column);
+        lw_text_printf(out, "       = %u of the others: ", trap->crowds[i].count);
+        const char *name = lw_source_part_of(grid->source, at)->name;
+        lw_root_put(out, &(lw_root){.file = name, .line = line, .column = column});
+        for (uint32_t k = 0; k < count; k++) {
+            lw_text_puts(out, k ? ", inlined at " : ", from ");
+            lw_root_put(out, &roots[k]);
+        }
+        lw_text_puts(out, "\n");
+    }
+}
+
 /* What a compiler made the instruction of, a line each. */
 static void put_roots(lw_text *out, const lw_locs *locs, uint32_t at) {
     lw_root roots[LW_ROOTS_MOST];
@@ -453,6 +528,7 @@ void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *gri
     lw_diag diag = {.id = lw_trap_id(trap->kind), .severity = LW_ERROR, .place = trap->place, .message = message};
     lw_diag_render(out, grid->source, &diag, false);
     put_roots(out, locs, trap->place.at);
+    put_places(out, trap, grid, locs);
     const lw_code *entry = grid->program->entry;
     lw_text_puts(out, "       = ");
     if (grid->program->vector.lanes) {

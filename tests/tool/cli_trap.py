@@ -83,5 +83,50 @@ class Lines(Case):
                       "       = inlined at a [31mb.cu:1:1\n", err)
 
 
+class Deadlocks(Case):
+    """Who waits where is worked out by hand: warps of 32, and the barriers that the text has."""
+
+    SPLIT = ".reg .b32 %t;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nsetp.lt.u32 %p, %t, 32;\n"
+
+    def deadlock(self, body, block, message, *report):
+        self.file("k.ptx", cli.HEADER.replace("7.0", "8.0").replace("70", "90") + f".visible .entry k()\n{{\n{body}\n}}\n")
+        _, _, err = self.shows(["run", "k.ptx", "-b", str(block)], 3)
+        self.assertEqual(err.splitlines()[0].split("deadlock: ")[1], message)
+        self.assertEqual([line.strip(" =") for line in err.splitlines() if "others: " in line], list(report))
+
+    def test_more_than_there_are(self):
+        self.deadlock("bar.sync 1, 128;\nret;", 64, "the thread waits at barrier 1, which needs 128 threads: 64 have come, and the CTA has no others")
+
+    def test_others_have_exited(self):
+        self.deadlock(self.SPLIT + "@%p ret;\nbar.sync 1, 96;\nret;", 96,
+                      "the thread waits at barrier 1, which needs 96 threads: 64 have come, and the others have exited")
+
+    def test_others_wait_elsewhere(self):
+        body = self.SPLIT + "@%p bra A;\nbar.sync 2;\nret;\nA:\nbar.sync 1;\nret;"
+        self.deadlock(body, 96, "the thread waits at barrier 2, where 64 of the 96 threads that are left have come; 32 wait at barrier 1 (line 14)",
+                      "32 of the others: k.ptx:14:1")
+
+    def test_several_places(self):
+        """Of a barrier with a count, a warp counts as a whole: 33 threads are 64. More than three places are not told."""
+        branches = "".join(f"setp.lt.u32 %p, %t, {32 * (n + 1)};\n@%p bra L{n};\n" for n in range(1, 5))
+        ends = "".join(f"L{n}: bar.sync {n + 8}; ret;\n" for n in range(1, 5))
+        self.deadlock(self.SPLIT + "@!%p bra NEXT;\nbar.sync 3, 512;\nret;\nNEXT:\n" + branches + "bar.sync 3, 512;\nret;\n" + ends, 161 + 32,
+                      "the thread waits at barrier 3, which needs 512 threads: 96 have come; "
+                      "32 wait at barrier 9 (line 24), 32 wait at barrier 10 (line 25), 32 wait at barrier 11 (line 26)",
+                      *(f"32 of the others: k.ptx:{n}:5" for n in (24, 25, 26)))
+
+    def test_object(self):
+        """Of three arrivals that are expected one comes; 31 bytes are told and never copied."""
+        body = (".shared .align 8 .b64 m;\n.reg .b64 %s;\n.reg .pred %w;\n" + self.SPLIT + "setp.eq.u32 %w, %t, 0;\n"
+                "@%w mbarrier.init.shared.b64 [m], 3;\nbar.sync 0;\n@%w mbarrier.arrive.expect_tx.shared.b64 %s, [m], 31;\n"
+                "@%p bra W;\nbar.sync 4, 128;\nW:\nmbarrier.try_wait.parity.shared.b64 %w, [m], 0;\n@!%w bra W;\nret;")
+        self.deadlock(body, 64, "the thread waits for a phase of the mbarrier at 0x0, to which 1 of 3 arrivals have come and 31 bytes are still to come, "
+                                "and none of the 64 threads that are left can complete it; 32 wait at barrier 4 (line 18)", "32 of the others: k.ptx:18:1")
+
+    def test_lines(self):
+        _, _, err = self.shows(["run", "lines.ptx", "-k", "apart", "-b", "64", "-a", "f32[4]"], 3)
+        self.assertRegex(err, rf"32 of the others: lines.ptx:\d+:2, from lines.cu:{line_of('waits elsewhere')}:")
+
+
 if __name__ == "__main__":
     cli.main()

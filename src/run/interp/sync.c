@@ -33,12 +33,20 @@ static bool is_everybody(const lw_cta *cta, uint32_t number) {
     return true;
 }
 
-static bool is_complete(const lw_cta *cta, uint32_t number) {
+uint32_t lw_cta_came(const lw_cta *cta, uint32_t number) {
     const lw_barrier *barrier = &cta->barriers[number];
-    if (!barrier->expected) return is_everybody(cta, number);
-    uint32_t arrived = barrier->arrived;
-    for (uint32_t g = 0; g < cta->gang_count; g++) arrived += count_threads(&cta->gangs[g], cta->came[number][g]);
-    return arrived >= barrier->expected;
+    uint32_t came = barrier->expected ? barrier->arrived : 0;
+    for (uint32_t g = 0; g < cta->gang_count; g++) {
+        const lw_gang *gang = &cta->gangs[g];
+        const lw_mask lanes = cta->came[number][g];
+        came += barrier->expected ? count_threads(gang, lanes) : lw_mask_count(lanes & lw_live_lanes(gang));
+    }
+    return came;
+}
+
+static bool is_complete(const lw_cta *cta, uint32_t number) {
+    const uint32_t expected = cta->barriers[number].expected;
+    return expected ? lw_cta_came(cta, number) >= expected : is_everybody(cta, number);
 }
 
 /* .arrive does not wait, so threads may be here for the second time. */
