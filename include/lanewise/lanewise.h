@@ -10,7 +10,7 @@
  *     lw_context_free(ctx);                                        // frees what the context still owns
  *
  * There is no global state. A status says which drawer to open: LW_BAD_SOURCE the module's diagnostics, LW_TRAPPED the
- * trap record, any other failure lw_context_message. A failed call leaves the library usable.
+ * trap record, any failure lw_context_message. A failed call leaves the library usable.
  *
  * Each comment says in this order: what the call does; its parameters; what it returns, where that is no status; how it
  * fails, beside LW_BAD_ARGUMENT for a NULL that is not allowed; who owns the result; which threads may call it, where
@@ -102,7 +102,8 @@ LW_CHECKED lw_context_new(const lw_options *options, lw_context **context);
  * threads  no other call on the context or anything in it may run or come later, launches included */
 LW_API void lw_context_free(lw_context *context);
 
-/* Why the calling thread's last failed call on a context failed.
+/* Why the calling thread's last failed call on a context failed, in one line; of a trap with its place, kernel and
+ * thread.
  *
  * context  NULL: why its last lw_context_new that failed did
  * returns  a text, "" if no call failed; never NULL

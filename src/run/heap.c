@@ -19,6 +19,7 @@ bool lw_heap_init(lw_heap *heap) {
 
 void lw_heap_end(lw_heap *heap) {
     free(heap->orders);
+    free(heap->given);
     free(heap->next);
     free(heap->previous);
     pthread_mutex_destroy(&heap->lock);
@@ -46,9 +47,10 @@ static void take_out(lw_heap *heap, uint32_t unit) {
 /* The books of a heap of so many units: all of it free, in pieces as large as their places allow. */
 static bool open_books(lw_heap *heap, uint32_t units) {
     heap->orders = malloc(units);
+    heap->given = calloc(units / 8 + 1, 1);
     heap->next = malloc(units * sizeof *heap->next);
     heap->previous = malloc(units * sizeof *heap->previous);
-    if (!heap->orders || !heap->next || !heap->previous) return false;
+    if (!heap->orders || !heap->given || !heap->next || !heap->previous) return false;
     memset(heap->orders, NOWHERE, units);
     for (uint32_t unit = 0; unit < units;) {
         uint32_t order = unit ? (uint32_t)__builtin_ctz(unit) : ORDERS - 2;
@@ -60,8 +62,8 @@ static bool open_books(lw_heap *heap, uint32_t units) {
 }
 
 static void close_books(lw_heap *heap) {
-    free(heap->orders), free(heap->next), free(heap->previous);
-    heap->orders = NULL, heap->next = heap->previous = NULL;
+    free(heap->orders), free(heap->given), free(heap->next), free(heap->previous);
+    heap->orders = heap->given = NULL, heap->next = heap->previous = NULL;
     memset(heap->free, 0, sizeof heap->free);
 }
 
@@ -133,14 +135,15 @@ static void give(lw_heap *heap, uint32_t unit, uint32_t order) {
     put(heap, unit, order);
 }
 
-bool lw_heap_give(lw_heap *heap, uint64_t address) {
+lw_heap_given lw_heap_give(lw_heap *heap, uint64_t address) {
     const uint64_t offset = address - heap->base;
-    if (address < heap->base || offset >= heap->size || offset % UNIT) return false;
+    if (address < heap->base || offset >= heap->size || offset % UNIT) return LW_HEAP_GIVEN_never;
     const uint32_t unit = (uint32_t)(offset / UNIT);
+    uint8_t *given = &heap->given[unit / 8], bit = (uint8_t)(1 << unit % 8);
     pthread_mutex_lock(&heap->lock);
     const uint8_t order = heap->orders[unit];
-    const bool taken = order & TAKEN && order != NOWHERE;
-    if (taken) give(heap, unit, order & ~TAKEN);
+    const bool taken = order & TAKEN && order != NOWHERE, before = *given & bit;
+    if (taken) give(heap, unit, order & ~TAKEN), *given |= bit;
     pthread_mutex_unlock(&heap->lock);
-    return taken;
+    return taken ? LW_HEAP_GIVEN : before ? LW_HEAP_GIVEN_before : LW_HEAP_GIVEN_never;
 }

@@ -86,6 +86,10 @@ bool lw_memory_is_common(lw_memory *memory, uint64_t address) {
     return is;
 }
 
+bool lw_memory_is_device(lw_memory *memory, uint64_t address) {
+    return address - LW_GLOBAL_BASE < memory->reserved || lw_memory_is_common(memory, address);
+}
+
 /* The high zone is used unless the reservation is too small to have one. The common one is for pages of their own, as
  * programs protect what they have of the host by pages. */
 static lw_zone zone_of(const lw_memory *memory, lw_zone_kind zone) {

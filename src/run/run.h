@@ -122,6 +122,7 @@ bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allo
 bool lw_memory_reaches(lw_memory *memory, uint64_t address);
 char *lw_memory_host(const lw_memory *memory, uint64_t address); /* of what was taken */
 bool lw_memory_is_common(lw_memory *memory, uint64_t address);   /* allocated or not */
+bool lw_memory_is_device(lw_memory *memory, uint64_t address);   /* common, or an address that only the device has */
 /* Memory that lies elsewhere on the host and stays there until it is unmapped: at the host's own address where kernels
  * can reach it and nothing is in the way, otherwise at one that is as far from the beginning of a page. */
 bool lw_memory_lend(lw_memory *memory, char *host, uint64_t size, bool read_only, uint64_t *address);
@@ -628,6 +629,7 @@ typedef struct lw_heap {
     uint64_t base, size; /* 0 until it is made */
     char *host;
     uint8_t *orders;           /* of each unit of 16 bytes: of the piece that begins there, free or taken */
+    uint8_t *given;            /* … and a bit: one that began there was given back */
     uint32_t *next, *previous; /* 1 + unit, of free pieces of the same order */
     uint32_t free[32];         /* 1 + the first */
 } lw_heap;
@@ -635,9 +637,10 @@ bool lw_heap_init(lw_heap *heap);
 /* Made once, of that size and no other; true where it is there. False: no memory. */
 bool lw_heap_make(lw_heap *heap, lw_memory *memory, uint64_t bytes);
 uint64_t lw_heap_take(lw_heap *heap,
-                      uint64_t bytes);              /* zeroed; of no bytes a piece, too, as on a GPU; 0: none is left */
-bool lw_heap_give(lw_heap *heap, uint64_t address); /* false: no piece begins there */
-void lw_heap_end(lw_heap *heap);                    /* the allocation goes with the memory */
+                      uint64_t bytes); /* zeroed; of no bytes a piece, too, as on a GPU; 0: none is left */
+typedef enum lw_heap_given { LW_HEAP_GIVEN, LW_HEAP_GIVEN_before, LW_HEAP_GIVEN_never } lw_heap_given;
+lw_heap_given lw_heap_give(lw_heap *heap, uint64_t address); /* else no piece begins there: any more, or it never did */
+void lw_heap_end(lw_heap *heap);                             /* the allocation goes with the memory */
 
 /* ---- Launch -------------------------------------------------------------------------------------------- */
 
@@ -700,12 +703,15 @@ void lw_trap_deadlock(lw_cluster *cluster);
 /* Whether the address of a record of that kind means something. */
 bool lw_trap_has_address(lw_trap_kind kind);
 lw_diag_id lw_trap_id(lw_trap_kind kind); /* its row of isa/diag/trap.def */
-/* A trap in one line, by that row; and with its place in the source, what that comes from, and its thread. */
+/* A trap in one line, by that row; with its place in the source, what that comes from, its thread and its number; and
+ * that in several lines, with the instruction. */
 void lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
+void lw_trap_line(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
+                  const char *message);
 void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
                     const char *message);
 /* "12 bytes past the end of the 4096-byte allocation at 0x…" */
-void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size);
+void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, lw_memory *memory, uint64_t address, uint64_t size);
 
 /* The interpreter at one CPU level: a step for every operation code. */
 /* Something for a level of levels.def, if the build has it: LW_BUILT_name is 1 or 0 then. */

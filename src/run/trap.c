@@ -83,8 +83,22 @@ void lw_trap_deadlock(lw_cluster *cluster) {
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
+/* A distance that an index of 32 bits may go wrong by, of elements of 16 bytes; from memory of the host's that was
+ * lent, where all kinds of things lie beside it, much less. */
+static bool is_near(lw_memory *memory, uint64_t address, uint64_t distance) {
+    return distance < (lw_memory_is_device(memory, address) ? UINT64_C(1) << 36 : 1 << 20);
+}
+
+/* Hosts have what a program allocates up there, and the device nothing but what they share. */
+static void put_far(lw_text *out, lw_memory *memory, uint64_t address) {
+    lw_text_puts(out, "far from all that is allocated");
+    if (!lw_memory_is_device(memory, address) && address >> 44 && !(address >> 48))
+        lw_text_puts(out, "; it looks like a pointer of the host program, whose memory must be copied to the device "
+                          "first");
+}
+
 /* Where an address is from what is allocated. */
-void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size) {
+void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, lw_memory *memory, uint64_t address, uint64_t size) {
     const lw_range *around = lw_ranges_find(ranges, address, size);
     if (around) { /* there, but no constant */
         lw_text_printf(out, "but it is in the %llu-byte allocation at 0x%llx, which is global memory",
@@ -104,11 +118,12 @@ void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address,
     past = below ? past - below->size : UINT64_MAX;
     uint64_t before = next ? next->base - address : UINT64_MAX;
     const lw_range *nearest = past <= before ? below : next;
-    if (!nearest) {
-        lw_text_puts(out, "nothing is allocated");
+    const uint64_t distance = past <= before ? past : before;
+    if (!nearest || !is_near(memory, address, distance)) {
+        if (nearest || !lw_memory_is_device(memory, address)) put_far(out, memory, address);
+        else lw_text_puts(out, "nothing is allocated");
         return;
     }
-    uint64_t distance = past <= before ? past : before;
     if (nearest == below && !distance) lw_text_puts(out, "just past the end of");
     else
         lw_text_printf(out, "%llu byte%s %s", (unsigned long long)distance, plural(distance),
@@ -181,7 +196,7 @@ static void put_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *
         lw_text_puts(out, ", which is that of several devices, and only multimem goes there");
     else {
         lw_text_puts(out, ", ");
-        lw_ranges_describe(out, grid->ranges, address, trap->size);
+        lw_ranges_describe(out, grid->ranges, grid->memory, address, trap->size);
     }
 }
 
@@ -440,7 +455,9 @@ static void fill(const lw_trap_said *s, ...) {
 static unsigned long long address_of(const lw_trap_said *s) { return s->trap->address; }
 
 static void say_words(const lw_trap_said *s) { fill(s, s->words); }
-static void say_heap(const lw_trap_said *s) { fill(s, address_of(s)); }
+static void say_heap(const lw_trap_said *s) {
+    fill(s, address_of(s), s->trap->detail == LW_HEAP_GIVEN_before ? "was freed already" : "malloc did not give");
+}
 static void say_shift(const lw_trap_said *s) { fill(s, address_of(s), s->trap->size); }
 static void say_stack(const lw_trap_said *s) { fill(s, s->trap->detail, s->grid->local_limit); }
 static void say_alloca(const lw_trap_said *s) { fill(s, (unsigned long long)s->trap->length, s->grid->local_limit); }
@@ -489,24 +506,55 @@ static void put_lane(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     uint64_t element = (uint64_t)trap->cta[0] * grid->block[0] + trap->thread[0];
     lw_text_say(out, "function '%s'", grid->program->entry->name);
     if (vector->repeats) lw_text_printf(out, ", repeat %llu", (unsigned long long)(element / vector->lanes));
-    lw_text_printf(out, ", lane %llu\n", (unsigned long long)(element % vector->lanes));
+    lw_text_printf(out, ", lane %llu", (unsigned long long)(element % vector->lanes));
 }
 
-/* Where those stand that wait for something else, and what that comes from. */
+static void put_thread(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    const lw_code *entry = grid->program->entry;
+    if (grid->program->vector.lanes) {
+        put_lane(out, trap, grid);
+        return;
+    }
+    if (trap->code && trap->code->index != entry->index) lw_text_say(out, "function '%s' of ", trap->code->name);
+    lw_text_say(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u", entry->name, trap->cta[0],
+                trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1], trap->thread[2], trap->warp, trap->lane);
+}
+
+/* "k.ptx:8:2" */
+static void put_place(lw_text *out, const lw_grid *grid, uint32_t at) {
+    uint32_t line, column;
+    lw_source_find(grid->source, at, &line, &column);
+    lw_root_put(out, &(lw_root){.file = lw_source_part_of(grid->source, at)->name, .line = line, .column = column});
+}
+
+/* What a compiler made it of, on the same line. */
+static void put_made(lw_text *out, const lw_locs *locs, uint32_t at, const char *from) {
+    lw_root roots[LW_ROOTS_MOST];
+    const uint32_t count = lw_loc_roots(locs, at, roots);
+    for (uint32_t i = 0; i < count; i++) {
+        lw_text_puts(out, i ? ", inlined at " : from);
+        lw_root_put(out, &roots[i]);
+    }
+}
+
+void lw_trap_line(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
+                  const char *message) {
+    put_place(out, grid, trap->place.at);
+    lw_text_puts(out, ": ");
+    lw_text_clean(out, message, (uint32_t)strlen(message));
+    put_made(out, locs, trap->place.at, "; from ");
+    lw_text_puts(out, "; ");
+    put_thread(out, trap, grid);
+    lw_text_printf(out, " [LW%04u]", lw_diag_rows[lw_trap_id(trap->kind)].number);
+}
+
+/* Where those stand that wait for something else. */
 static void put_places(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs) {
     for (uint32_t i = 0; i < LW_CROWDS && trap->crowds[i].count; i++) {
         const uint32_t at = trap->crowds[i].place.at;
-        lw_root roots[LW_ROOTS_MOST];
-        const uint32_t count = lw_loc_roots(locs, at, roots);
-        uint32_t line, column;
-        lw_source_find(grid->source, at, &line, &column);
         lw_text_printf(out, "       = %u of the others: ", trap->crowds[i].count);
-        const char *name = lw_source_part_of(grid->source, at)->name;
-        lw_root_put(out, &(lw_root){.file = name, .line = line, .column = column});
-        for (uint32_t k = 0; k < count; k++) {
-            lw_text_puts(out, k ? ", inlined at " : ", from ");
-            lw_root_put(out, &roots[k]);
-        }
+        put_place(out, grid, at);
+        put_made(out, locs, at, ", from ");
         lw_text_puts(out, "\n");
     }
 }
@@ -529,13 +577,7 @@ void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *gri
     lw_diag_render(out, grid->source, &diag, false);
     put_roots(out, locs, trap->place.at);
     put_places(out, trap, grid, locs);
-    const lw_code *entry = grid->program->entry;
     lw_text_puts(out, "       = ");
-    if (grid->program->vector.lanes) {
-        put_lane(out, trap, grid);
-        return;
-    }
-    if (trap->code && trap->code->index != entry->index) lw_text_say(out, "function '%s' of ", trap->code->name);
-    lw_text_say(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name, trap->cta[0],
-                trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1], trap->thread[2], trap->warp, trap->lane);
+    put_thread(out, trap, grid);
+    lw_text_puts(out, "\n");
 }

@@ -146,7 +146,7 @@ static size_t give_origins(const lw_origins *from, const lw_origin **origins) {
 /* ---- Traps ------------------------------------------------------------------------------------------------ */
 
 typedef struct trap_texts {
-    lw_text message, report;
+    lw_text message, report, line;
 } trap_texts;
 
 /* All texts are copies: the module may go before the record does. */
@@ -183,16 +183,18 @@ lw_status lw_fail_trap(lw_module *module, const lw_grid *grid) {
     if (!fault || !locs) return lw_fail_memory(context);
     trap_texts texts = {0};
     lw_trap_message(&texts.message, &grid->trap, grid);
-    lw_trap_report(&texts.report, &grid->trap, grid, locs, texts.message.failed ? "" : texts.message.at);
-    const bool kept = !texts.message.failed && !texts.report.failed && try_copy(fault, locs, grid, &texts);
+    const char *message = texts.message.failed ? "" : texts.message.at;
+    lw_trap_report(&texts.report, &grid->trap, grid, locs, message);
+    lw_trap_line(&texts.line, &grid->trap, grid, locs, message);
+    const bool failed = texts.message.failed || texts.report.failed || texts.line.failed;
+    const bool kept = !failed && try_copy(fault, locs, grid, &texts);
     fault->has_trap = kept;
     fault->texts.no_memory = NULL;
     lw_text_free(&texts.message);
     lw_text_free(&texts.report);
-    if (!kept) return lw_fail_memory(context);
     lw_text_free(&fault->message);
-    lw_text_puts(&fault->message, fault->trap.message);
-    return LW_TRAPPED;
+    fault->message = texts.line;
+    return kept ? LW_TRAPPED : lw_fail_memory(context);
 }
 
 bool lw_trap(lw_context *context, lw_trap_info *trap) {

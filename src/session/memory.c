@@ -4,7 +4,7 @@
 
 static lw_status bad_range(lw_context *context, const lw_ranges *ranges, uint64_t address, uint64_t size) {
     lw_text where = {0};
-    lw_ranges_describe(&where, ranges, address, size);
+    lw_ranges_describe(&where, ranges, &context->memory, address, size);
     lw_status status = lw_fail(context, LW_BAD_ARGUMENT, LW_D_memory_range, (unsigned long long)size,
                                (unsigned long long)address, where.at ? where.at : "");
     lw_text_free(&where);

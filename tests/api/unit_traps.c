@@ -75,7 +75,16 @@ static lw_trap_info trap_of(const fixture *f, const char *name, uint64_t at, uin
     assert_true(lw_trap(f->context, &trap));
     assert_string_equal(trap.kernel, name);
     assert_string_equal(trap.file, "test.ptx");
-    assert_string_equal(lw_context_message(f->context), trap.message);
+    const char *all = lw_context_message(f->context);
+    char part[64];
+    snprintf(part, sizeof part, "test.ptx:%u:%u: ", trap.line, trap.column);
+    assert_int_equal(strncmp(all, part, strlen(part)), 0);
+    assert_int_equal(strncmp(all + strlen(part), trap.message, strlen(trap.message)), 0);
+    snprintf(part, sizeof part, "kernel '%s', CTA (%u,0,0), thread (%u,0,0)", name, trap.cta[0], trap.thread[0]);
+    assert_message(f->context, part);
+    snprintf(part, sizeof part, " [LW%u]", trap.number);
+    assert_string_equal(all + strlen(all) - strlen(part), part);
+    assert_null(strchr(all, '\n'));
     assert_null(strchr(trap.message, '\n'));
     assert_non_null(strstr(trap.report, trap.message));
     assert_non_null(lw_explain_diagnostic(trap.number, NULL));
@@ -120,9 +129,30 @@ static void bounds_of_global_memory(void **state) {
                   "at 0x%llx",
                   0x1000000000 - 0x70000000, 0x1000000000));
     expect(f, "load_generic", 0x9000000, 5000, "load of 4 bytes at 0x9000000, where there is no memory");
+    expect(f, "store", 0x1000000000 + (UINT64_C(80) << 30), 5000,
+           "store of 4 bytes at 0x2400000000 in global memory, far from all that is allocated");
     lw_trap_info trap = trap_of(f, "store", UINT64_MAX - 3, 1, 1);
     assert_int_equal(trap.number, 5000);
     assert_int_equal(trap.address, UINT64_MAX - 3);
+}
+
+/* Of the stack, of what malloc gives, of a program's own data: where a host has these. */
+static void pointers_of_the_host(void **state) {
+    const fixture *f = *state;
+    static uint32_t data[2048];
+    uint32_t stack[4] = {0}, *heap = malloc(1 << 20);
+    const uint64_t pointers[] = {(uintptr_t)data & ~(uintptr_t)7, (uintptr_t)stack & ~(uintptr_t)7, (uintptr_t)heap};
+    for (int i = 0; i < 3; i++) {
+        if (pointers[i] < UINT64_C(1) << 44) continue; /* a program that does not lie where most do */
+        expect(f, "store", pointers[i], 5000,
+               format("store of 4 bytes at 0x%llx in global memory, far from all that is allocated; it looks like a "
+                      "pointer of the host program, whose memory must be copied to the device first",
+                      pointers[i], 0));
+        uint32_t word;
+        assert_int_equal(lw_memory_read(f->context, pointers[i], &word, 4), LW_BAD_ARGUMENT);
+        assert_message(f->context, "it looks like a pointer of the host program");
+    }
+    free(heap);
 }
 
 static void bounds_of_the_windows(void **state) {
@@ -253,6 +283,11 @@ static void what_it_was_made_of_is_named(void **state) {
     assert_null(origins[1].function);
     assert_int_equal(origins[1].line, 31);
     assert_int_equal(origins[1].column, 5);
+    assert_int_equal(lw_launch(get_kernel(f->module, "made"),
+                               &(lw_launch_config){.grid = {1, 1, 1}, .block = {1, 1, 1}}, (void *[]){&(uint64_t){8}},
+                               NULL),
+                     LW_TRAPPED);
+    assert_message(f->context, "; from made.h:7:9, inlined at made.cu:31:5; kernel 'made'");
     trap_of(f, "store", f->buffer + 4096, 1, 1);
     assert_int_equal(lw_trap_origins(f->context, &origins), 0);
     assert_null(origins);
@@ -272,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_none_at_first),
         cmocka_unit_test(bounds_of_global_memory),
+        cmocka_unit_test(pointers_of_the_host),
         cmocka_unit_test(bounds_of_the_windows),
         cmocka_unit_test(freed_memory_is_out_of_bounds),
         cmocka_unit_test(misaligned),

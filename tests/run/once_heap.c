@@ -70,13 +70,13 @@ static void test_random(void **state) {
                 pieces[count++] = (piece){address, bytes};
             } else if (count) {
                 const size_t k = noise() % count;
-                assert_true(lw_heap_give(&f.heap, pieces[k].address));
-                assert_false(lw_heap_give(&f.heap, pieces[k].address));
+                assert_int_equal(lw_heap_give(&f.heap, pieces[k].address), LW_HEAP_GIVEN);
+                assert_int_equal(lw_heap_give(&f.heap, pieces[k].address), LW_HEAP_GIVEN_before);
                 pieces[k] = pieces[--count];
             }
             if (round % 500 == 0) check(&f.heap, pieces, count);
         }
-        while (count) assert_true(lw_heap_give(&f.heap, pieces[--count].address));
+        while (count) assert_int_equal(lw_heap_give(&f.heap, pieces[--count].address), LW_HEAP_GIVEN);
         uint64_t whole = 16; /* all is one piece again, as far as sizes go in doubles */
         while (whole * 2 <= f.heap.size) whole *= 2;
         assert_int_equal(lw_heap_take(&f.heap, whole), f.heap.base);
@@ -92,12 +92,12 @@ static void test_wrong(void **state) {
     const uint64_t address = lw_heap_take(&f.heap, 100);
     const uint64_t wrong[] = {address + 1, address + 16, address + 128, f.heap.base - 16, f.heap.base + f.heap.size,
                               1,           UINT64_MAX};
-    for (size_t i = 0; i < LW_COUNT(wrong); i++) assert_false(lw_heap_give(&f.heap, wrong[i]));
+    for (size_t i = 0; i < LW_COUNT(wrong); i++) assert_int_equal(lw_heap_give(&f.heap, wrong[i]), LW_HEAP_GIVEN_never);
     assert_int_equal(lw_heap_take(&f.heap, UINT64_MAX), 0);
     assert_int_equal(lw_heap_take(&f.heap, 4097), 0);
     assert_true(lw_heap_make(&f.heap, &f.memory, 1)); /* it is there */
     assert_int_equal(f.heap.size, 4096);
-    assert_true(lw_heap_give(&f.heap, address));
+    assert_int_equal(lw_heap_give(&f.heap, address), LW_HEAP_GIVEN);
     end(&f);
 }
 

@@ -163,6 +163,20 @@ class Heap(cli.Case):
                 ret;""")))
             self.shows(["run", "k.ptx", "-a", "u32[1]"], code=3, err=["LW5015", "which malloc did not give"])
 
+    def test_free_again(self):
+        """Also where the piece has become a part of a larger one."""
+        body = """
+            .reg .b64 %p, %q;
+            call (%p), malloc, (16);
+            call (%q), malloc, (16);
+            call free, (%p);
+            call free, (%q);
+            call free, (%p);
+            ret;"""
+        self.file("k.ptx", module(cli.kernel("k", body=body)))
+        _, _, err = self.shows(["run", "k.ptx"], code=3, err=["LW5015", ", which was freed already\n"])
+        self.assertIn(f"k.ptx:{err.split(':')[1]}:", err)
+
 
 class Assert(cli.Case):
     def test_as_cuda_says_it(self):

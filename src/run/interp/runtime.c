@@ -77,8 +77,9 @@ const lw_op *lw_step_heap_take(lw_gang *gang, const lw_op *op) {
 const lw_op *lw_step_heap_give(lw_gang *gang, const lw_op *op) {
     LW_FOR_LANES(lane, gang->mask) {
         const uint64_t address = LW_SLOT(gang, uint64_t, op->a)[lane];
-        if (!address || lw_heap_give(gang->cta->grid->heap, address)) continue;
-        return lw_gang_trap(gang, op, LW_TRAP_heap, lane, (lw_trap_record){.address = address});
+        const lw_heap_given given = address ? lw_heap_give(gang->cta->grid->heap, address) : LW_HEAP_GIVEN;
+        if (given == LW_HEAP_GIVEN) continue;
+        return lw_gang_trap(gang, op, LW_TRAP_heap, lane, (lw_trap_record){.address = address, .detail = given});
     }
     return op + 1;
 }
