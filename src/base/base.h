@@ -143,6 +143,9 @@ void lw_source_find(const lw_source *source, uint32_t at, uint32_t *line,
                     uint32_t *column); /* column in characters of UTF-8; may be NULL */
 /* The line that a place is in. */
 const char *lw_source_line(const lw_source *source, uint32_t at, uint32_t *size);
+bool lw_source_is_broken(const lw_source *source, lw_place place); /* a place goes over the end of its line */
+/* What stands there on one line, without comments. */
+void lw_source_put_joined(lw_text *out, const lw_source *source, lw_place place);
 
 /* What a file is that is no text, and what to do with it, or NULL. */
 typedef struct lw_content {
@@ -213,6 +216,7 @@ typedef struct lw_diag {
     lw_place place;
     const char *message;
     const char *fix; /* what would be right, or NULL */
+    bool joined;     /* what stands at several lines is shown on one */
     struct lw_diag *next;
 } lw_diag;
 

@@ -97,23 +97,42 @@ static uint32_t window_start(const char *text, uint32_t size, uint32_t caret) {
     return start;
 }
 
-static void render_line(lw_text *out, lw_source *source, const lw_diag *diag, uint32_t line, bool colour) {
-    uint32_t size;
-    const char *text = lw_source_line(source, diag->place.at, &size);
-    uint32_t caret = diag->place.at - (uint32_t)(text - source->text);
-    if (caret > size) caret = size;
-    uint32_t from = window_start(text, size, caret);
-    uint32_t shown = size - from > LW_LINE_SHOWN ? LW_LINE_SHOWN : size - from;
+/* The line that a diagnostic is about, and where in it. */
+typedef struct lw_shown {
+    const char *text;
+    uint32_t size, caret, end;
+} lw_shown;
+
+static void render_line(lw_text *out, const lw_shown *shown, uint32_t line, const char *on, const char *off) {
+    const uint32_t from = window_start(shown->text, shown->size, shown->caret);
+    const uint32_t to = shown->size - from > LW_LINE_SHOWN ? from + LW_LINE_SHOWN : shown->size;
     lw_text_printf(out, "%6u | ", line);
-    lw_text_clean(out, text + from, shown);
-    lw_text_printf(out, "\n       | %s", colour ? colour_of(diag->severity) : "");
-    for (uint32_t i = from; i < caret; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80) lw_text_puts(out, " ");
+    lw_text_clean(out, shown->text + from, to - from);
+    lw_text_printf(out, "\n       | %s", on);
+    for (uint32_t i = from; i < shown->caret; i++)
+        if (((unsigned char)shown->text[i] & 0xc0) != 0x80) lw_text_puts(out, " ");
     lw_text_puts(out, "^");
-    uint32_t end = caret + diag->place.size;
-    for (uint32_t i = caret + 1; i < end && i < from + shown; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80) lw_text_puts(out, "~");
-    lw_text_printf(out, "%s\n", colour ? "\33[0m" : "");
+    for (uint32_t i = shown->caret + 1; i < shown->end && i < to; i++)
+        if (((unsigned char)shown->text[i] & 0xc0) != 0x80) lw_text_puts(out, "~");
+    lw_text_printf(out, "%s\n", off);
+}
+
+static void render_place(lw_text *out, const lw_source *source, const lw_diag *diag, uint32_t line, const char *on,
+                         const char *off) {
+    lw_shown shown;
+    shown.text = lw_source_line(source, diag->place.at, &shown.size);
+    shown.caret = diag->place.at - (uint32_t)(shown.text - source->text);
+    if (shown.caret > shown.size) shown.caret = shown.size;
+    shown.end = shown.caret + diag->place.size;
+    lw_text joined = {0};
+    if (diag->joined && lw_source_is_broken(source, diag->place)) {
+        lw_text_add(&joined, shown.text, shown.caret);
+        lw_source_put_joined(&joined, source, diag->place);
+    }
+    if (joined.size) shown.text = joined.at, shown.size = shown.end = (uint32_t)joined.size;
+    if (joined.failed) out->failed = true;
+    render_line(out, &shown, line, on, off);
+    lw_text_free(&joined);
 }
 
 void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool colour) {
@@ -127,6 +146,6 @@ void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool c
                    lw_diag_rows[diag->id].number, off);
     lw_text_clean(out, diag->message, (uint32_t)strlen(diag->message));
     lw_text_puts(out, "\n");
-    if (diag->id != LW_D_no_text) render_line(out, source, diag, line, colour);
+    if (diag->id != LW_D_no_text) render_place(out, source, diag, line, on, off);
     if (diag->fix) lw_text_printf(out, "       = %s\n", diag->fix);
 }

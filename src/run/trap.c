@@ -573,7 +573,11 @@ static void put_roots(lw_text *out, const lw_locs *locs, uint32_t at) {
 
 void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
                     const char *message) {
-    lw_diag diag = {.id = lw_trap_id(trap->kind), .severity = LW_ERROR, .place = trap->place, .message = message};
+    lw_diag diag = {.id = lw_trap_id(trap->kind),
+                    .severity = LW_ERROR,
+                    .place = trap->place,
+                    .message = message,
+                    .joined = !grid->program->vector.lanes};
     lw_diag_render(out, grid->source, &diag, false);
     put_roots(out, locs, trap->place.at);
     put_places(out, trap, grid, locs);

@@ -94,9 +94,18 @@ typedef struct places { /* a line and what it comes from */
     lw_profile_line *line, *origin;
 } places;
 
+/* Compilers break calls. */
+static const char *join(const lw_profiled *seen, lw_place place) {
+    lw_text joined = {0};
+    lw_source_put_joined(&joined, seen->source, place);
+    return joined.size ? lw_arena_keep(seen->arena, &joined) : NULL;
+}
+
 static places places_of(const lw_profiled *seen, const made_of *made, lw_place place) {
+    const bool is_ptx = !seen->run->kernel->program->vector.lanes;
     places found = {line_at(seen, place.at), origin_at(seen, made, place.at)};
     if (!found.line->origin) found.line->origin = found.origin;
+    if (is_ptx && !found.line->whole && lw_source_is_broken(seen->source, place)) found.line->whole = join(seen, place);
     return found;
 }
 

@@ -14,6 +14,7 @@ typedef struct lw_profile_line {
     uint32_t number;
     uint32_t size;
     const char *text;      /* without its end, not NUL-terminated; NULL: it cannot be read */
+    const char *whole;     /* the instruction that begins on that line and goes on behind it, on one; or NULL */
     uint64_t warps, lanes; /* instructions of the line, as launches count them */
     double seconds;
     LW_LIST(lw_profile_access) accesses;  /* one of each kind and window */

@@ -42,7 +42,7 @@ static json_t *line_json(const lw_profiled *seen, const lw_profile_line *line, b
     json_t *all = json_object(), *memory = json_array();
     lw_json_set(all, "file", lw_json_text(line->file), failed);
     lw_json_set(all, "line", json_integer(line->number), failed);
-    if (line->text) lw_json_set(all, "text", text_of(line), failed);
+    if (line->text) lw_json_set(all, "text", line->whole ? lw_json_text(line->whole) : text_of(line), failed);
     lw_json_set(all, "warp_instructions", number(line->warps), failed);
     lw_json_set(all, "lane_instructions", number(line->lanes), failed);
     lw_json_set(all, "lanes_active", json_real(lw_profile_active(line)), failed);

@@ -19,13 +19,12 @@ static void put_head(lw_text *out, const lw_profiled *seen) {
 
 /* What a terminal must not see is left out. */
 static void put_line_text(lw_text *out, const lw_profile_line *line) {
+    const char *text = line->whole ? line->whole : line->text;
+    const uint32_t size = line->whole ? (uint32_t)strlen(line->whole) : line->size;
     uint32_t from = 0;
-    while (from < line->size && (line->text[from] == ' ' || line->text[from] == '\t')) from++;
-    for (uint32_t i = from; i < line->size && i < from + TEXT_MOST; i++) {
-        const char c = line->text[i];
-        lw_text_add(out, (unsigned char)c < 0x20 || c == 0x7f ? " " : &c, 1);
-    }
-    if (line->size > from + TEXT_MOST) lw_text_puts(out, "…");
+    while (from < size && (text[from] == ' ' || text[from] == '\t')) from++;
+    lw_text_clean(out, text + from, size - from > TEXT_MOST ? TEXT_MOST : size - from);
+    if (size > from + TEXT_MOST) lw_text_puts(out, "…");
 }
 
 static void put_row(lw_text *out, const lw_profiled *seen, const lw_profile_line *line, bool with_file) {

@@ -83,6 +83,38 @@ class Lines(Case):
                       "       = inlined at a [31mb.cu:1:1\n", err)
 
 
+class Broken(Case):
+    """An instruction on several lines is shown on one: as somebody would write it there."""
+
+    LINES = ["@%p call", "(r0),  // the result", "\t%f,", "(", "a0", ",", "a1 /* the last; */ ),", "P", ";"]
+    WHOLE = "@%p call (r0), %f, (a0, a1), P;"
+
+    def text(self, call):
+        return cli.module(cli.kernel("k", body=f""".reg .b64 %f;
+    .reg .pred %p;
+    P: .callprototype (.param .b32 _) _ (.param .b64 _, .param .b64 _);
+    .param .b64 a0, a1;
+    .param .b32 r0;
+    mov.u64 %f, 77;
+    setp.eq.u64 %p, %f, 77;
+    {call}
+    ret;"""))
+
+    def test_trap(self):
+        self.file("one.ptx", self.text(self.WHOLE))
+        self.file("many.ptx", self.text("\r\n".join(self.LINES)))
+        _, _, one = self.shows(["run", "one.ptx"], 3, err=[" |     " + self.WHOLE + "\n"])
+        _, _, many = self.shows(["run", "many.ptx"], 3)
+        self.assertEqual(many, one.replace("one.ptx", "many.ptx"))
+
+    def test_profile(self):
+        run = ["profile", "lines.ptx", "-k", "called", "-b", "4", "-a", "f32[4]", "-a", "u32=1"]
+        whole = "call.uni (retval0), _Z4awayPKfi, (param0, param1);"
+        self.shows(run, 0, out=["  " + whole + "\n"])
+        _, out, _ = self.shows([*run, "--json"], 0)
+        self.assertEqual(sum(line["text"] == whole for line in json.loads(out)["lines"]), 1)
+
+
 class Deadlocks(Case):
     """Who waits where is worked out by hand: warps of 32, and the barriers that the text has."""
 
