@@ -493,6 +493,13 @@ LW_API bool lw_trap(lw_context *context, lw_trap_info *trap);
  * owner    the context, of the texts too; valid until the thread's next launch */
 LW_API size_t lw_trap_origins(lw_context *context, const lw_origin **origins);
 
+/* Where the warps of the calling thread's last launch of a context stood when a limit or lw_context_stop ended it: the
+ * three places with most warps, with the lines that these come from.
+ *
+ * returns  a line of text for each place, "" where it was not stopped, or before any warp began; never NULL
+ * owner    the context; valid until the thread's next launch */
+LW_API const char *lw_stopped_at(lw_context *context);
+
 /* ---- Tables --------------------------------------------------------------------------------------------- */
 
 /* What the number of a diagnostic means.

@@ -6,6 +6,8 @@
  * so it is set aside and others get to run; it comes back when there is nothing new to begin. */
 #include "run/grid.h"
 
+#include "run/crowd.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -447,6 +449,11 @@ static const lw_cta *find_trapped(const lw_cluster *cluster) {
     return NULL;
 }
 
+static lw_cluster_end abandon(lw_grid *grid, const lw_cluster *cluster) {
+    if (atomic_load(&grid->stopped)) lw_stops_add(grid, cluster);
+    return LW_CLUSTER_ABANDONED;
+}
+
 lw_cluster_end lw_cluster_run(lw_seat *seat, lw_cluster *cluster) {
     lw_grid *grid = cluster->ctas[0]->grid;
     for (cluster->rounds = 0; cluster->rounds < LW_ROUNDS; cluster->rounds++) {
@@ -458,9 +465,9 @@ lw_cluster_end lw_cluster_run(lw_seat *seat, lw_cluster *cluster) {
             report(grid, cluster->number, &trapped->trap);
             return LW_CLUSTER_TRAPPED;
         }
-        if (!may_go_on) return LW_CLUSTER_ABANDONED;
+        if (!may_go_on) return abandon(grid, cluster);
     }
-    return must_end(seat, grid, cluster) ? LW_CLUSTER_ABANDONED : LW_CLUSTER_SPENT;
+    return must_end(seat, grid, cluster) ? abandon(grid, cluster) : LW_CLUSTER_SPENT;
 }
 
 /* ---- A worker's part of a launch --------------------------------------------------------------------------- */

@@ -444,7 +444,9 @@ bool lw_gang_meet_without(lw_gang *gang, lw_mask gone);
 bool lw_gang_meet_anyway(lw_gang *gang);
 /* Empties it before the gang begins anew; gives its memory back. */
 void lw_meeting_reset(lw_gang *gang);
-bool lw_meeting_is_over(const lw_gang *gang); /* of one that there is: nobody waits */
+lw_mask lw_meeting_lanes(const lw_gang *gang);                 /* that wait in it … */
+lw_place lw_meeting_place(const lw_gang *gang, uint32_t lane); /* … and where one of them does */
+bool lw_meeting_is_over(const lw_gang *gang);                  /* of one that there is: nobody waits */
 void lw_meeting_end(lw_gang *gang);
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
@@ -454,6 +456,8 @@ enum {
     LW_CLUSTER_BARRIER = LW_BARRIERS, /* the number that waits at the barrier of the cluster have */
     LW_OBJECT_WAIT,                   /* … and those for phases of mbarrier objects */
     LW_GROUP_WAIT,                    /* … and those of a warpgroup for its other warps */
+    LW_WARP_WAIT,                     /* of a crowd: those that wait for others of their warp … */
+    LW_GOES_ON,                       /* … and those that wait for nobody */
     LW_CTA_GANGS = 32,                /* PTX has 1024 threads at most; a register of PTO may be wider */
     LW_CLUSTER_MOST = 16,             /* CTAs of a cluster */
 };
@@ -642,6 +646,8 @@ typedef enum lw_heap_given { LW_HEAP_GIVEN, LW_HEAP_GIVEN_before, LW_HEAP_GIVEN_
 lw_heap_given lw_heap_give(lw_heap *heap, uint64_t address); /* else no piece begins there: any more, or it never did */
 void lw_heap_end(lw_heap *heap);                             /* the allocation goes with the memory */
 
+typedef struct lw_stops lw_stops;
+
 /* ---- Launch -------------------------------------------------------------------------------------------- */
 
 enum { LW_SHARED_RESERVED = 1 << 10 }; /* bytes of shared memory of each CTA that the system has for itself */
@@ -683,6 +689,7 @@ typedef struct lw_grid {
     struct lw_tier
         *tier; /* of the program in the engine auto: CTAs run what it says when they begin (tier.h); else NULL */
     _Atomic uint64_t compiled_ctas; /* of done_ctas, those that ran its compiled code */
+    lw_stops *stood;                /* where warps stood when it was stopped (run/crowd.h); NULL: nowhere; malloc's */
     uint64_t workspace;             /* where CTAs of a cooperative launch may meet; 0 in others */
 } lw_grid;
 
@@ -708,6 +715,8 @@ lw_diag_id lw_trap_id(lw_trap_kind kind); /* its row of isa/diag/trap.def */
 void lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
 void lw_trap_line(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
                   const char *message);
+/* The places where most warps stood of a launch that was stopped, a line each. */
+void lw_stops_report(lw_text *out, const lw_grid *grid, const lw_locs *locs);
 void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
                     const char *message);
 /* "12 bytes past the end of the 4096-byte allocation at 0x…" */

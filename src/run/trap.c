@@ -210,16 +210,22 @@ static void put_wild_branch(lw_text *out, const lw_trap_record *trap, const lw_g
                        plural(trap->size));
 }
 
+/* What they wait for: "at barrier 2" */
+static void put_wait(lw_text *out, const lw_crowd *crowd) {
+    if (crowd->barrier == LW_WARP_WAIT) lw_text_puts(out, "for other lanes of the warp");
+    else if (crowd->barrier == LW_OBJECT_WAIT)
+        lw_text_printf(out, "for the mbarrier at 0x%llx", (unsigned long long)crowd->address);
+    else if (crowd->barrier == LW_CLUSTER_BARRIER) lw_text_puts(out, "at the barrier of the cluster");
+    else if (crowd->barrier == LW_GROUP_WAIT) lw_text_puts(out, "for other warps of the warpgroup");
+    else lw_text_printf(out, "at barrier %u", crowd->barrier);
+}
+
 /* "32 wait at barrier 2 (line 8)" */
 static void put_crowd(lw_text *out, const lw_crowd *crowd, const lw_grid *grid) {
     uint32_t line;
     lw_source_find(grid->source, crowd->place.at, &line, NULL);
     lw_text_printf(out, "%u wait%s ", crowd->count, crowd->count == 1 ? "s" : "");
-    if (crowd->barrier == LW_OBJECT_WAIT)
-        lw_text_printf(out, "for the mbarrier at 0x%llx", (unsigned long long)crowd->address);
-    else if (crowd->barrier == LW_CLUSTER_BARRIER) lw_text_puts(out, "at the barrier of the cluster");
-    else if (crowd->barrier == LW_GROUP_WAIT) lw_text_puts(out, "for other warps of the warpgroup");
-    else lw_text_printf(out, "at barrier %u", crowd->barrier);
+    put_wait(out, crowd);
     lw_text_printf(out, " (line %u)", line);
 }
 
@@ -535,6 +541,27 @@ static void put_made(lw_text *out, const lw_locs *locs, uint32_t at, const char 
         lw_text_puts(out, i ? ", inlined at " : from);
         lw_root_put(out, &roots[i]);
     }
+}
+
+/* "2 warps at k.ptx:8:2, from k.cu:4:9", "1 warp waits at barrier 0: k.ptx:9:2" */
+static void put_stop(lw_text *out, const lw_crowd *crowd, const lw_grid *grid, const lw_locs *locs) {
+    const bool waits = crowd->barrier != LW_GOES_ON;
+    lw_text_printf(out, "  %u warp%s %s", crowd->count, plural(crowd->count),
+                   !waits              ? "at "
+                   : crowd->count == 1 ? "waits "
+                                       : "wait ");
+    if (waits) put_wait(out, crowd), lw_text_puts(out, ": ");
+    put_place(out, grid, crowd->place.at);
+    put_made(out, locs, crowd->place.at, ", from ");
+    lw_text_puts(out, "\n");
+}
+
+void lw_stops_report(lw_text *out, const lw_grid *grid, const lw_locs *locs) {
+    enum { SHOWN = 3 };
+    const lw_crowd *crowds;
+    const uint32_t count = grid->program->vector.lanes ? 0 : lw_stops_sort(grid->stood, &crowds);
+    for (uint32_t i = 0; i < count && i < SHOWN; i++) put_stop(out, &crowds[i], grid, locs);
+    if (count > SHOWN) lw_text_printf(out, "  and others at %u place%s more\n", count - SHOWN, plural(count - SHOWN));
 }
 
 void lw_trap_line(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,

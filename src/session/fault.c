@@ -66,6 +66,7 @@ static void drop_notes(lw_fault *fault) {
 
 static void end_fault(lw_fault *fault) {
     lw_text_free(&fault->message);
+    lw_text_free(&fault->stopped);
     lw_arena_free(&fault->texts);
     lw_arena_free(&fault->note_texts);
     free(fault);
@@ -209,6 +210,20 @@ size_t lw_trap_origins(lw_context *context, const lw_origin **origins) {
     return give_origins(fault && fault->has_trap ? &fault->origins : NULL, origins);
 }
 
+/* ---- Stops ------------------------------------------------------------------------------------------------ */
+
+/* In place of those before. */
+static void keep_stops(lw_fault *fault, lw_module *module, const lw_grid *grid) {
+    lw_text_free(&fault->stopped);
+    const lw_locs *locs = grid->stood ? lw_module_locs(module) : NULL;
+    if (locs) lw_stops_report(&fault->stopped, grid, locs);
+}
+
+const char *lw_stopped_at(lw_context *context) {
+    const lw_fault *fault = context ? find_fault(context, false) : NULL;
+    return fault && fault->stopped.at && !fault->stopped.failed ? fault->stopped.at : "";
+}
+
 /* ---- Notes of launches ------------------------------------------------------------------------------------ */
 
 typedef struct placed_note {
@@ -311,9 +326,10 @@ size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes) {
 
 /* ---- Engines of launches ----------------------------------------------------------------------------------- */
 
-bool lw_keep_engines(lw_context *context, const lw_grid *grid) {
-    lw_fault *fault = find_fault(context, true);
+bool lw_keep_end(lw_module *module, const lw_grid *grid) {
+    lw_fault *fault = find_fault(module->context, true);
     if (!fault) return false;
+    keep_stops(fault, module, grid);
     const uint64_t done = atomic_load(&grid->done_ctas);
     const uint64_t compiled = atomic_load(&grid->compiled_ctas);
     fault->engines = (lw_launch_engines){

@@ -368,7 +368,8 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
     status = outcome(kernel->module, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);
-    const bool kept = lw_keep_engines(context, grid) && lw_keep_notes(kernel->module, grid);
+    const bool kept = lw_keep_end(kernel->module, grid) && lw_keep_notes(kernel->module, grid);
+    free(grid->stood);
     if (!kept && status == LW_OK) status = lw_fail_memory(context);
     if (textures) lw_textures_drop(textures, turn);
     lw_ranges_drop(grid->ranges);

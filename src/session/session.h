@@ -39,6 +39,7 @@ typedef struct lw_fault {
     lw_trap_info trap; /* its texts are in `texts`, and so is … */
     lw_origins origins;
     lw_arena texts;
+    lw_text stopped;       /* where warps stood when its last launch was stopped */
     lw_launch_note *notes; /* of its last launch, in `note_texts` */
     lw_note_place *note_places;
     size_t note_count;
@@ -57,8 +58,8 @@ lw_status lw_fail_full(lw_context *context, const char *variable, uint64_t size)
 lw_status lw_fail_trap(lw_module *module, const lw_grid *grid);
 /* Keeps the notes of a launch that this thread made, in place of those before. False: no memory. */
 bool lw_keep_notes(lw_module *module, const lw_grid *grid);
-/* Likewise, who ran its CTAs. */
-bool lw_keep_engines(lw_context *context, const lw_grid *grid);
+/* Likewise, who ran its CTAs, and where warps stood when it was stopped. */
+bool lw_keep_end(lw_module *module, const lw_grid *grid);
 void lw_faults_end(lw_context *context);
 
 /* ---- Languages: a front end, its lowering and a row of language.c ---------------------------------------------- */

@@ -343,17 +343,14 @@ static void catch_interrupt(lw_context *context) {
 
 static int stopped(run *r) {
     const char *name = lw_kernel_get_info(r->kernel).name, *word = language_of(r)->of->kernel_word;
-    if (interrupted) {
-        lw_tool_error(LW_D_stopped, word, name, "interrupted");
-        return LW_EXIT_INTERRUPTED;
-    }
     const char *why = lw_tool_why(r->context);
     lw_text late = {0};
-    if (r->late) put_late(&late, r);
+    if (r->late && !interrupted) put_late(&late, r);
     if (late.at) lw_tool_report(LW_D_stopped, late.at, NULL);
-    else lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
+    else lw_tool_error(LW_D_stopped, word, name, interrupted ? "interrupted" : *why ? why : "it ran into a limit");
     lw_text_free(&late);
-    return LW_EXIT_STOPPED;
+    fputs(lw_stopped_at(r->context), stderr);
+    return interrupted ? LW_EXIT_INTERRUPTED : LW_EXIT_STOPPED;
 }
 
 /* What was executed interests where the run ended early, too. */

@@ -313,7 +313,7 @@ class Ends(cli.Case):
     def test_timeout(self):
         self.file("k.ptx", cli.module(LOOP))
         self.gives(["run", "k.ptx", "--timeout", "0.2"], 4,
-                   err="lanewise: error[LW6028]: kernel 'loop' was stopped: the time limit of 0.2 s is over\n")
+                   err="lanewise: error[LW6028]: kernel 'loop' was stopped: the time limit of 0.2 s is over\n  1 warp at k.ptx:7:5\n")
 
     def test_step_limit(self):
         self.file("k.ptx", cli.module(LOOP))
@@ -325,7 +325,7 @@ class Ends(cli.Case):
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, out, err), (130, "", "lanewise: error[LW6028]: kernel 'loop' was stopped: interrupted\n"))
+        self.assertEqual((process.returncode, out, err), (130, "", "lanewise: error[LW6028]: kernel 'loop' was stopped: interrupted\n  1 warp at k.ptx:7:5\n"))
 
 
 class Statistics(cli.Case):

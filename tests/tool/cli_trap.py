@@ -160,5 +160,48 @@ class Deadlocks(Case):
         self.assertRegex(err, rf"32 of the others: lines.ptx:\d+:2, from lines.cu:{line_of('waits elsewhere')}:")
 
 
+class Stops(Case):
+    """Of a launch that is stopped: CTAs and warps counted by hand."""
+
+    def stopped(self, *run, engine="interp"):
+        _, _, err = self.shows(["run", *run, "--timeout", "0.5", "--engine", engine], 4)
+        return err.splitlines()[1:]
+
+    def test_lines(self):
+        """Of 5 CTAs of three warps two turn, and one waits for these; all of them have begun."""
+        run = ("lines.ptx", "-k", "endless", "-g", "5", "-b", "96", "-a", "f32[4]")
+        for engine in ("interp", "jit", "auto") if self.has_jit() else ("interp",):
+            turns, waits = self.stopped(*run, engine=engine)
+            self.assertRegex(turns, rf"^  10 warps at lines.ptx:\d+:2, from lines.cu:{line_of('turns')}:\d+$")
+            self.assertRegex(waits, rf"^  5 warps wait at barrier 0: lines.ptx:\d+:2, from lines.cu:{line_of('waits for those')}:\d+$")
+
+    def has_jit(self):
+        return self.lanewise("run", "lines.ptx", "-k", "parted", "-b", "8", "-a", "f32[8]", "--engine", "jit")[0] == 0
+
+    def test_parted_warp(self):
+        """Lanes of one warp wait in a shuffle for one that turns; a warp counts at each place."""
+        self.file("k.ptx", cli.HEADER + """.visible .entry k() {
+.reg .b32 %t, %v;
+.reg .pred %p;
+mov.u32 %t, %tid.x;
+setp.eq.u32 %p, %t, 3;
+@%p bra LOOP;
+shfl.sync.idx.b32 %v, %t, 3, 31, 0xffffffff;
+ret;
+LOOP:
+bra LOOP;
+}""")
+        self.assertEqual(self.stopped("k.ptx", "-b", "32"), ["  1 warp waits for other lanes of the warp: k.ptx:10:1", "  1 warp at k.ptx:13:1"])
+
+    def test_many_places(self):
+        """Four loops of one warp more than the next each, in a function that is called."""
+        loops = "".join(f"setp.lt.u32 %p, %t, {32 * end};\n@%p bra L{end};\n" for end in (1, 3, 6)) + "bra L10;\n"
+        loops += "".join(f"L{end}: add.u32 %t, %t, 1;\nbra L{end};\n" for end in (1, 3, 6, 10))
+        self.file("k.ptx", cli.HEADER + ".func f() {\n.reg .b32 %t;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\n" + loops + "ret;\n}\n"
+                  ".visible .entry k() {\ncall f;\nret;\n}\n")
+        self.assertEqual(self.stopped("k.ptx", "-b", "320"), ["  4 warps at k.ptx:21:6", "  3 warps at k.ptx:19:5", "  2 warps at k.ptx:17:5",
+                                                            "  and others at 1 place more"])
+
+
 if __name__ == "__main__":
     cli.main()
