@@ -47,14 +47,18 @@ static void add_lanes(lw_stops *stops, lw_place place, uint32_t barrier, lw_mask
         stops->at[i].count += lw_mask_warp(lanes, warp) != 0;
 }
 
-static lw_place place_of(const lw_code *code, const lw_op *op) { return code->places[op - code->ops]; }
+/* A block begins where its label is: what comes behind is what is executed. */
+static lw_place place_of(const lw_code *code, const lw_op *op) {
+    while (op->code == LW_OP_block && op + 1 < code->ops + code->op_count) op++;
+    return code->places[op - code->ops];
+}
 
-/* Lanes that are to go on at a block: its first instruction. */
+/* Lanes that are to go on at a block. */
 static void add_frame(lw_stops *stops, const lw_frame *frame) {
     const lw_code *code = frame->code;
     for (uint32_t b = 0; b < code->block_count; b++)
         if (frame->ready[b / 64] >> b % 64 & 1)
-            add_lanes(stops, code->places[code->blocks[b].first + 1], LW_GOES_ON, frame->pending[b]);
+            add_lanes(stops, place_of(code, &code->ops[code->blocks[b].first]), LW_GOES_ON, frame->pending[b]);
 }
 
 static void add_meeting(lw_stops *stops, const lw_gang *gang) {

@@ -669,6 +669,7 @@ typedef struct lw_grid {
     bool cooperative, strict;
     lw_printer *printer;                /* of programs that print, and … */
     lw_heap *heap;                      /* … of those that have a heap; else NULL */
+    atomic_bool heap_lacked;            /* it had no room for some malloc */
     const struct lw_textures *textures; /* of the context (run/texture.h); NULL: the program asks for none */
     uint64_t step_limit;
     double deadline;       /* CLOCK_MONOTONIC seconds; 0: none */
@@ -706,21 +707,6 @@ bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask la
 
 /* The record of a CTA of a cluster in which nothing can run any more. */
 void lw_trap_deadlock(lw_cluster *cluster);
-
-/* Whether the address of a record of that kind means something. */
-bool lw_trap_has_address(lw_trap_kind kind);
-lw_diag_id lw_trap_id(lw_trap_kind kind); /* its row of isa/diag/trap.def */
-/* A trap in one line, by that row; with its place in the source, what that comes from, its thread and its number; and
- * that in several lines, with the instruction. */
-void lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
-void lw_trap_line(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
-                  const char *message);
-/* The places where most warps stood of a launch that was stopped, a line each. */
-void lw_stops_report(lw_text *out, const lw_grid *grid, const lw_locs *locs);
-void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
-                    const char *message);
-/* "12 bytes past the end of the 4096-byte allocation at 0x…" */
-void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, lw_memory *memory, uint64_t address, uint64_t size);
 
 /* The interpreter at one CPU level: a step for every operation code. */
 /* Something for a level of levels.def, if the build has it: LW_BUILT_name is 1 or 0 then. */

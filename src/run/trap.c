@@ -1,4 +1,7 @@
 /* trap.c: what happened, in words: records of traps, their messages, their reports. */
+#include "run/trap.h"
+
+#include "base/special_id.h"
 #include "run/crowd.h"
 #include "run/interp/async.h"
 #include "run/team.h"
@@ -97,6 +100,30 @@ static void put_far(lw_text *out, lw_memory *memory, uint64_t address) {
                           "first");
 }
 
+/* The allocation that is nearest to an address that is in none; NULL: none is near. */
+static const lw_range *find_nearest(const lw_ranges *ranges, lw_memory *memory, uint64_t address) {
+    const lw_range *below, *next;
+    lw_ranges_near(ranges, address, &below, &next);
+    const uint64_t past = !below                                ? UINT64_MAX
+                          : address - below->base < below->size ? 0
+                                                                : address - below->base - below->size;
+    const uint64_t before = next ? next->base - address : UINT64_MAX;
+    const lw_range *nearest = past <= before ? below : next;
+    return nearest && is_near(memory, address, past <= before ? past : before) ? nearest : NULL;
+}
+
+static void put_distance(lw_text *out, const lw_range *nearest, uint64_t address, uint64_t size) {
+    const uint64_t at = address - nearest->base, over = size - (nearest->size - at);
+    if (address < nearest->base) lw_text_printf(out, "%llu byte%s before", (unsigned long long)-at, plural(-at));
+    else if (at < nearest->size)
+        lw_text_printf(out, "the last %llu byte%s of it %s past the end of", (unsigned long long)over, plural(over),
+                       over == 1 ? "is" : "are");
+    else if (at == nearest->size) lw_text_puts(out, "just past the end of");
+    else
+        lw_text_printf(out, "%llu byte%s past the end of", (unsigned long long)(at - nearest->size),
+                       plural(at - nearest->size));
+}
+
 /* Where an address is from what is allocated. */
 void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, lw_memory *memory, uint64_t address, uint64_t size) {
     const lw_range *around = lw_ranges_find(ranges, address, size);
@@ -105,29 +132,13 @@ void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, lw_memory *memory
                        (unsigned long long)around->size, (unsigned long long)around->base);
         return;
     }
-    const lw_range *below, *next;
-    lw_ranges_near(ranges, address, &below, &next);
-    uint64_t past = below ? address - below->base : UINT64_MAX;
-    if (below && past < below->size) {
-        uint64_t over = size - (below->size - past);
-        lw_text_printf(out, "the last %llu byte%s of it %s past the end of the %llu-byte allocation at 0x%llx",
-                       (unsigned long long)over, plural(over), over == 1 ? "is" : "are",
-                       (unsigned long long)below->size, (unsigned long long)below->base);
-        return;
-    }
-    past = below ? past - below->size : UINT64_MAX;
-    uint64_t before = next ? next->base - address : UINT64_MAX;
-    const lw_range *nearest = past <= before ? below : next;
-    const uint64_t distance = past <= before ? past : before;
-    if (!nearest || !is_near(memory, address, distance)) {
-        if (nearest || !lw_memory_is_device(memory, address)) put_far(out, memory, address);
+    const lw_range *nearest = find_nearest(ranges, memory, address);
+    if (!nearest) {
+        if (ranges->count || !lw_memory_is_device(memory, address)) put_far(out, memory, address);
         else lw_text_puts(out, "nothing is allocated");
         return;
     }
-    if (nearest == below && !distance) lw_text_puts(out, "just past the end of");
-    else
-        lw_text_printf(out, "%llu byte%s %s", (unsigned long long)distance, plural(distance),
-                       nearest == below ? "past the end of" : "before");
+    put_distance(out, nearest, address, size);
     lw_text_printf(out, " the %llu-byte allocation at 0x%llx", (unsigned long long)nearest->size,
                    (unsigned long long)nearest->base);
 }
@@ -144,6 +155,12 @@ static lw_window find_window(lw_window window, uint64_t *address) {
                                          : LW_WINDOW_generic;
     if (window != LW_WINDOW_generic) *address -= window == LW_WINDOW_cluster ? LW_SHARED_WINDOW : base;
     return window;
+}
+
+const lw_range *lw_trap_range(const lw_trap_record *trap, const lw_grid *grid) {
+    uint64_t address = trap->address;
+    if (trap->kind != LW_TRAP_bounds || find_window(trap->window, &address) != LW_WINDOW_global) return NULL;
+    return address < LW_NULL_PAGE ? NULL : find_nearest(grid->ranges, grid->memory, address);
 }
 
 static const char *window_name(lw_window window) {
@@ -598,6 +615,35 @@ static void put_roots(lw_text *out, const lw_locs *locs, uint32_t at) {
     }
 }
 
+/* ---- Hints: what of the launch may be the reason ----------------------------------------------------------- */
+
+/* CUDA's grid.sync executes trap where it gets no workspace. */
+static bool asks_for_workspace(const lw_program *program) {
+    for (uint32_t c = 0; c < program->code_count; c++)
+        for (uint32_t n = 0; n < program->codes[c]->op_count; n++) {
+            const lw_op *op = &program->codes[c]->ops[n];
+            if (op->code == LW_OP_special && (op->a == LW_SPECIAL_envreg1 || op->a == LW_SPECIAL_envreg2)) return true;
+        }
+    return false;
+}
+
+static const char *find_hint(const lw_trap_record *trap, const lw_grid *grid) {
+    uint64_t address = trap->address;
+    if (trap->kind == LW_TRAP_instruction && !grid->cooperative && asks_for_workspace(grid->program))
+        return "the kernel asks for what only a cooperative launch has: --cooperative, lw_launch_config.cooperative, "
+               "cuLaunchCooperativeKernel";
+    if (trap->kind != LW_TRAP_bounds) return NULL;
+    const lw_window window = find_window(trap->window, &address);
+    if (window == LW_WINDOW_shared && !trap->detail && !grid->dynamic_shared)
+        return "the launch gives no dynamic shared memory: --smem, lw_launch_config.shared_bytes, sharedMemBytes of "
+               "cuLaunchKernel";
+    const bool is_null = address < LW_NULL_PAGE && (window == LW_WINDOW_generic || window == LW_WINDOW_global);
+    if (is_null && atomic_load(&grid->heap_lacked))
+        return "malloc returned 0 in this launch: the heap had no room for what was asked for (--heap, "
+               "lw_launch_config.heap_bytes, cuCtxSetLimit)";
+    return NULL;
+}
+
 void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, const lw_locs *locs,
                     const char *message) {
     lw_diag diag = {.id = lw_trap_id(trap->kind),
@@ -611,4 +657,6 @@ void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *gri
     lw_text_puts(out, "       = ");
     put_thread(out, trap, grid);
     lw_text_puts(out, "\n");
+    const char *hint = find_hint(trap, grid);
+    if (hint) lw_text_printf(out, "       = %s\n", hint);
 }

@@ -3,6 +3,7 @@
 #include "session/session.h"
 
 #include "base/cursor.h"
+#include "run/trap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +178,33 @@ static bool try_copy(lw_fault *fault, const lw_locs *locs, const lw_grid *grid, 
     return true;
 }
 
-lw_status lw_fail_trap(lw_module *module, const lw_grid *grid) {
+/* The first parameter that points into an allocation: its number, or as many as there are. */
+static uint32_t find_argument(const lw_kernel *kernel, const char *params, const lw_range *range) {
+    uint32_t i = 0;
+    for (; i < kernel->info.param_count; i++) {
+        uint64_t value = 0;
+        const lw_param_info *param = &kernel->params[i];
+        if (param->size > sizeof value) continue;
+        memcpy(&value, params + param->offset, param->size);
+        if (value >= range->base && value - range->base < range->size) break;
+    }
+    return i;
+}
+
+/* Whose the allocation is that a trap's message names. */
+static void put_owner(lw_text *out, const lw_kernel *kernel, const lw_grid *grid) {
+    const lw_range *range = lw_trap_range(&grid->trap, grid);
+    if (!range) return;
+    const char *variable = lw_variables_at(kernel->module, range);
+    const uint32_t number = variable ? 0 : find_argument(kernel, grid->params, range);
+    if (variable) lw_text_say(out, "       = that allocation is the variable '%s'\n", variable);
+    else if (number < kernel->info.param_count)
+        lw_text_say(out, "       = that allocation is argument %u's, parameter '%s'\n", number,
+                    kernel->params[number].name);
+}
+
+lw_status lw_fail_trap(lw_kernel *kernel, const lw_grid *grid) {
+    lw_module *module = kernel->module;
     lw_context *context = module->context;
     lw_fault *fault = find_fault(context, true);
     const lw_locs *locs = lw_module_locs(module);
@@ -186,6 +213,7 @@ lw_status lw_fail_trap(lw_module *module, const lw_grid *grid) {
     lw_trap_message(&texts.message, &grid->trap, grid);
     const char *message = texts.message.failed ? "" : texts.message.at;
     lw_trap_report(&texts.report, &grid->trap, grid, locs, message);
+    put_owner(&texts.report, kernel, grid);
     lw_trap_line(&texts.line, &grid->trap, grid, locs, message);
     const bool failed = texts.message.failed || texts.report.failed || texts.line.failed;
     const bool kept = !failed && try_copy(fault, locs, grid, &texts);

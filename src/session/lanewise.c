@@ -311,13 +311,13 @@ static lw_status explain_stop(lw_context *context, const lw_launch_config *confi
     return lw_fail(context, LW_STOPPED, LW_D_stopped_by_steps, (unsigned long long)config->step_limit);
 }
 
-static lw_status outcome(lw_module *module, const lw_launch_config *config, const lw_grid *grid) {
-    lw_context *context = module->context;
+static lw_status outcome(lw_kernel *kernel, const lw_launch_config *config, const lw_grid *grid) {
+    lw_context *context = kernel->module->context;
     switch (grid->trap.kind) {
     case LW_TRAP_none: return LW_OK;
     case LW_TRAP_stopped: return explain_stop(context, config, grid);
     case LW_TRAP_memory: return lw_fail_memory(context);
-    default: return lw_fail_trap(module, grid);
+    default: return lw_fail_trap(kernel, grid);
     }
 }
 
@@ -366,7 +366,7 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
     grid->textures = textures;
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = asked ? lw_clock() : 0};
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
-    status = outcome(kernel->module, config, grid);
+    status = outcome(kernel, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);
     const bool kept = lw_keep_end(kernel->module, grid) && lw_keep_notes(kernel->module, grid);
     free(grid->stood);

@@ -1,5 +1,6 @@
 /* memory.c: the calls on device memory. Copies hold the list of allocations, not the lock, so they run beside each
  * other. */
+#include "run/trap.h"
 #include "session/session.h"
 
 static lw_status bad_range(lw_context *context, const lw_ranges *ranges, uint64_t address, uint64_t size) {

@@ -55,7 +55,7 @@ lw_status lw_fail_null(lw_context *context, const char *argument);
 /* Device memory is full: for a variable of a module, or NULL for an allocation. memory.c. */
 lw_status lw_fail_full(lw_context *context, const char *variable, uint64_t size);
 /* The same for a launch that trapped. */
-lw_status lw_fail_trap(lw_module *module, const lw_grid *grid);
+lw_status lw_fail_trap(lw_kernel *kernel, const lw_grid *grid);
 /* Keeps the notes of a launch that this thread made, in place of those before. False: no memory. */
 bool lw_keep_notes(lw_module *module, const lw_grid *grid);
 /* Likewise, who ran its CTAs, and where warps stood when it was stopped. */
@@ -215,6 +215,7 @@ lw_status lw_variables_place(lw_module *module); /* fails where functions or var
 void lw_variables_free(lw_module *module);
 void lw_variables_sort(lw_module *module); /* so that they are found by name */
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size);
+const char *lw_variables_at(const lw_module *module, const lw_range *range); /* the one that lies there, or NULL */
 lw_texture_kind lw_variables_reference(const lw_module *module, const char *name, uint64_t *handle);
 /* texture.c: a handle for a variable of this name, unbound but for a sampler's value. False: no memory. */
 bool lw_reference_add(lw_context *context, lw_texture_kind kind, const char *name, const lw_sampler *sampler,

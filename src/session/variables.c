@@ -207,6 +207,14 @@ bool lw_variables_find(const lw_module *module, const char *name, uint64_t *addr
     return true;
 }
 
+const char *lw_variables_at(const lw_module *module, const lw_range *range) {
+    for (uint32_t i = 0; i < module->variable_count; i++) {
+        const lw_object *object = module->variables[i];
+        if (!reference_kind(object) && object->address - range->base < range->size) return object->name->text;
+    }
+    return NULL;
+}
+
 lw_texture_kind lw_variables_reference(const lw_module *module, const char *name, uint64_t *handle) {
     const lw_object *found = find(module, name);
     const lw_texture_kind kind = found ? reference_kind(found) : LW_TEXTURE_NONE;

@@ -115,6 +115,50 @@ class Broken(Case):
         self.assertEqual(sum(line["text"] == whole for line in json.loads(out)["lines"]), 1)
 
 
+class Hints(Case):
+    """What of the launch may be the reason, and whose memory it is."""
+
+    def hints(self, *run):
+        _, _, err = self.shows(["run", "k.ptx", *run], 3)
+        return err.splitlines()[4:] # behind the line of the thread
+
+    def test_argument(self):
+        body = (".reg .b64 %p, %q;\nld.param.u64 %p, [p];\nld.param.u64 %q, [q];\nst.global.u32 [%p], 1;\nst.global.u32 [%q+16], 1;\nret;")
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u64 p", ".u32 n", ".u64 q", body=body)))
+        self.assertEqual(self.hints("-a", "f32[64]", "-a", "u32=5", "-a", "f32[4]"), ["       = that allocation is argument 2's, parameter 'q'"])
+        self.assertEqual(self.hints("-a", "f32[64]", "-a", "u32=5", "-a", "u64=0"), []) # a null pointer
+
+    def test_variable(self):
+        self.file("k.ptx", cli.HEADER + ".global .u32 other[8];\n.global .u32 table[8];\n"
+                  + cli.kernel("k", body=".reg .b32 %r;\nld.global.u32 %r, [table+32];\nst.global.u32 [other], %r;\nret;"))
+        self.assertEqual(self.hints(), ["       = that allocation is the variable 'table'"])
+
+    def test_cooperative(self):
+        body = ".reg .b32 %r<2>;\n.reg .pred %p;\nmov.u32 %r0, %envreg1;\nmov.u32 %r1, %envreg2;\nor.b32 %r0, %r0, %r1;\nsetp.ne.u32 %p, %r0, 0;\n@!%p trap;\nret;"
+        self.file("k.ptx", cli.module(cli.kernel("k", body=body)))
+        [hint] = self.hints()
+        self.assertIn("--cooperative", hint)
+        self.gives(["run", "k.ptx", "--cooperative"])
+        self.file("k.ptx", cli.module(cli.kernel("k", body="trap;")))
+        self.assertEqual(self.hints(), [])
+
+    def test_shared(self):
+        self.file("k.ptx", cli.HEADER + ".extern .shared .b32 s[];\n" + cli.kernel("k", body=".reg .b32 %r;\nld.shared.u32 %r, [s+8];\nst.shared.u32 [s], %r;\nret;"))
+        [hint] = self.hints()
+        self.assertIn("--smem", hint)
+        self.assertEqual(self.hints("--smem", "8"), [])
+        self.gives(["run", "k.ptx", "--smem", "12"])
+
+    def test_heap(self):
+        call = "{\n.param .b64 n; .param .b64 r;\nst.param.b64 [n], %p;\ncall (r), malloc, (n);\nld.param.b64 %p, [r];\n}\n"
+        text = cli.HEADER + ".extern .func (.param .b64 r) malloc (.param .b64 n);\n" + cli.kernel(
+            "k", ".u64 n", body=f".reg .b64 %p;\nld.param.u64 %p, [n];\n{call}st.u32 [%p], 1;\nmov.u64 %p, 0;\nst.u32 [%p], 1;\nret;")
+        self.file("k.ptx", text)
+        [hint] = self.hints("--heap", "64K", "-a", "u64=100000")
+        self.assertIn("malloc returned 0", hint)
+        self.assertEqual(self.hints("--heap", "64K", "-a", "u64=1000"), [])
+
+
 class Deadlocks(Case):
     """Who waits where is worked out by hand: warps of 32, and the barriers that the text has."""
 
@@ -164,7 +208,7 @@ class Stops(Case):
     """Of a launch that is stopped: CTAs and warps counted by hand."""
 
     def stopped(self, *run, engine="interp"):
-        _, _, err = self.shows(["run", *run, "--timeout", "0.5", "--engine", engine], 4)
+        _, _, err = self.shows(["run", *run, "--step-limit", "30M", "--engine", engine], 4)
         return err.splitlines()[1:]
 
     def test_lines(self):

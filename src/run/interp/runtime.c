@@ -69,8 +69,12 @@ const lw_op *lw_step_print(lw_gang *gang, const lw_op *op) {
 /* ---- The heap -------------------------------------------------------------------------------------------------- */
 
 const lw_op *lw_step_heap_take(lw_gang *gang, const lw_op *op) {
-    LW_FOR_LANES(lane, gang->mask)
-    LW_SLOT(gang, uint64_t, op->d)[lane] = lw_heap_take(gang->cta->grid->heap, LW_SLOT(gang, uint64_t, op->a)[lane]);
+    lw_grid *grid = gang->cta->grid;
+    LW_FOR_LANES(lane, gang->mask) {
+        const uint64_t address = lw_heap_take(grid->heap, LW_SLOT(gang, uint64_t, op->a)[lane]);
+        if (!address) atomic_store_explicit(&grid->heap_lacked, true, memory_order_relaxed);
+        LW_SLOT(gang, uint64_t, op->d)[lane] = address;
+    }
     return op + 1;
 }
 
