@@ -3,6 +3,7 @@
 #define LW_GRID_H
 
 #include "run/tier.h"
+#include "run/turns.h"
 
 #define LW_PROGRESS_SECONDS 0.1
 

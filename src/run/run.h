@@ -519,14 +519,6 @@ struct lw_cta {
     uint32_t shape[4]; /* block and gang_lanes that the gangs' tid are of */
 };
 
-enum { LW_BUDGET = 8192 };  /* backward branches a turn, of short loops */
-enum { LW_TURN_COST = 64 }; /* and what it counts for without any, to whom has to look up now and then */
-
-/* The gang has had a turn behind which its worker did not look. */
-static inline void lw_gang_unseen(const lw_gang *gang) {
-    if (LW_UNLIKELY(gang->cta->watched)) gang->cta->unseen += LW_TURN_COST + LW_BUDGET - gang->budget;
-}
-
 /* Where the CTA's shared memory begins in the shared space of its cluster; 0 where the CTA is alone. */
 static inline uint64_t lw_shared_base(const lw_cta *cta, uint32_t rank) {
     return cta->cluster->count == 1 && !rank ? 0 : LW_CLUSTER_WINDOW - LW_SHARED_WINDOW + rank * LW_CLUSTER_STEP;
@@ -770,20 +762,6 @@ bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layo
                       lw_text *why);
 
 bool lw_grid_is_late(const lw_grid *grid); /* somebody stopped it, or its time is over */
-
-/* ---- From turn to turn: grid.c ------------------------------------------------------------------------- */
-
-/* A gang's turn is over. The one whose turn it is next, of its CTA or of the worker's next one, and where it goes on,
- * or NULL there: nobody of it can. NULL: the worker has to look first. */
-lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op);
-void lw_gang_settle(lw_gang *gang); /* what it has counted, to its worker, and notes to the grid */
-/* Between turns of its gangs: it goes on by another code of its program (interp/swap.c). False: not now. */
-bool lw_cta_swap(lw_cta *cta, const lw_program *to);
-/* For runs (interp/runs.c). Nothing stands against one; the CTA goes on behind a barrier, unless the worker has to look
- * first; it has ended, and is the next one that is claimed: memory and place, nothing of its gangs. */
-bool lw_cta_may_run(const lw_cta *cta);
-bool lw_cta_may_pass(lw_cta *cta);
-bool lw_cta_replace(lw_cta *cta);
 
 /* ---- Threads (thread.c) -------------------------------------------------------------------------------- */
 

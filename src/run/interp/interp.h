@@ -5,7 +5,7 @@
 #ifndef LW_INTERP_H
 #define LW_INTERP_H
 
-#include "run/run.h"
+#include "run/turns.h"
 
 #define LW_PASTE_(a, b)   a##_##b
 #define LW_PASTE(a, b)    LW_PASTE_(a, b)
