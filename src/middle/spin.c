@@ -15,11 +15,12 @@ typedef struct lw_spins {
     uint32_t edge_count;
     uint32_t *indirect; /* functions that call by address */
     uint32_t indirect_count;
-    uint32_t *todo, todo_count; /* racy functions whose callers do not know yet */
-    uint32_t *told;             /* per register: number of the last loop in which it depends on what is read */
-    uint32_t *under;            /* per operation: likewise whether it is executed */
-    uint32_t loop;              /* number of the one at hand */
-    uint64_t work;              /* operations that may still be looked at */
+    uint32_t *todo, todo_count;  /* racy functions whose callers do not know yet */
+    uint32_t *told;              /* per register: number of the last loop in which it depends on what is read */
+    uint32_t *under;             /* per operation: likewise whether it is executed */
+    uint32_t loop;               /* number of the one at hand */
+    uint32_t *backs, back_count; /* of the function at hand: its branches back */
+    uint64_t work;               /* operations that may still be looked at */
 } lw_spins;
 
 static void mark(lw_spins *s, uint32_t function) {
@@ -69,13 +70,17 @@ enum { LW_SEARCHES = 64 }; /* times as many operations as a function has are loo
 typedef struct lw_loop {
     lw_spins *s;
     const lw_code *code;
+    uint32_t branch;      /* back, which may wait */
     uint32_t first, last; /* operations, in text order */
     bool grows;           /* more depends on what is read than was known */
 } lw_loop;
 
+static void spend(lw_spins *s, uint64_t work) { s->work -= work < s->work ? work : s->work; }
+
 static bool is_under(const lw_loop *loop, uint32_t n) { return loop->s->under[n] == loop->s->loop; }
 
 static void put_under(lw_loop *loop, uint32_t from, uint32_t end) {
+    spend(loop->s, end - from);
     for (uint32_t n = from; n < end; n++) {
         loop->grows |= !is_under(loop, n);
         loop->s->under[n] = loop->s->loop;
@@ -83,9 +88,10 @@ static void put_under(lw_loop *loop, uint32_t from, uint32_t end) {
 }
 
 /* Whether a jump is made depends: and with it what it jumps over, or repeats. False: it leaves the loop. */
-static bool spread_jump(lw_loop *loop, uint32_t n, uint32_t block) {
-    const uint32_t to = loop->code->blocks[block].first;
-    if (n == loop->last || to < loop->first || to > loop->last) return false;
+static bool spread_jump(lw_loop *loop, uint32_t n, const lw_op *op) {
+    const uint32_t to = loop->code->blocks[op->a].first;
+    const bool leaves = to < loop->first || to > loop->last || (n == loop->last && op->code == LW_OP_bra_if);
+    if (leaves || n == loop->branch) return false;
     if (to > n) put_under(loop, n + 1, to);
     else put_under(loop, to, n);
     return true;
@@ -96,9 +102,9 @@ static bool spread_control(lw_loop *loop, uint32_t n) {
     const lw_op *op = &loop->code->ops[n];
     switch (op->code) {
     case LW_OP_bra:
-    case LW_OP_bra_if: return spread_jump(loop, n, op->a);
+    case LW_OP_bra_if: return spread_jump(loop, n, op);
     case LW_OP_guard: put_under(loop, n + 1, n + 1 + (uint32_t)op->imm); return true;
-    default: return lw_row_of(op->code)->goes == LW_GOES_on || lw_row_of(op->code)->goes == LW_GOES_back;
+    default: return lw_row_of(op->code)->goes == LW_GOES_on;
     }
 }
 
@@ -110,10 +116,7 @@ static bool depends(const lw_loop *loop, uint32_t n) {
     return false;
 }
 
-static bool reads_memory(const lw_op *op) {
-    return lw_op_does(op, LW_DOES_MEMORY) || lw_op_does(op, LW_DOES_RACES) ||
-           lw_row_of(op->code)->goes == LW_GOES_back; /* in what is called */
-}
+static bool reads_memory(const lw_op *op) { return lw_op_does(op, LW_DOES_MEMORY) || lw_op_does(op, LW_DOES_RACES); }
 
 static void tell_written(lw_loop *loop, const lw_op *op) {
     LW_EACH_WRITTEN(loop->code, op, at) {
@@ -122,17 +125,40 @@ static void tell_written(lw_loop *loop, const lw_op *op) {
     }
 }
 
+/* Where other branches back go from its end or behind it into it, or from within it to in front of it, all of these are
+ * one loop. */
+static void widen(lw_loop *loop) {
+    const lw_code *code = loop->code;
+    const lw_spins *s = loop->s;
+    for (bool wider = true; wider && s->work;) {
+        wider = false;
+        spend(loop->s, s->back_count);
+        for (uint32_t k = 0; k < s->back_count; k++) {
+            const uint32_t n = s->backs[k], to = code->blocks[code->ops[n].a].first;
+            if (n > loop->last && to > loop->first && to <= loop->last) loop->last = n, wider = true;
+            if (n >= loop->first && n < loop->last && to < loop->first) loop->first = to, wider = true;
+        }
+    }
+}
+
+/* Lanes may leave what is called for good, and what that depends on is not looked at. */
+static bool ends_search(const lw_op *op) {
+    return op->code == LW_OP_yield || lw_row_of(op->code)->goes == LW_GOES_back;
+}
+
 /* From block `head` up to a branch back there. */
 static bool may_wait(lw_spins *s, const lw_code *code, uint32_t head, uint32_t branch) {
-    lw_loop loop = {.s = s, .code = code, .first = code->blocks[head].first, .last = branch, .grows = true};
+    lw_loop loop = {.s = s, .code = code, .branch = branch, .last = branch, .grows = true};
+    loop.first = code->blocks[head].first;
     s->loop++;
+    widen(&loop);
     while (loop.grows) {
         loop.grows = false;
-        for (uint32_t n = loop.first; n <= branch; n++) {
+        for (uint32_t n = loop.first; n <= loop.last; n++) {
             const lw_op *op = &code->ops[n];
             const bool does = depends(&loop, n);
-            if (!s->work || op->code == LW_OP_yield || (does && !spread_control(&loop, n))) return true;
-            s->work--;
+            if (!s->work || ends_search(op) || (does && !spread_control(&loop, n))) return true;
+            spend(s, 1);
             if (does || reads_memory(op)) tell_written(&loop, op);
         }
     }
@@ -145,6 +171,9 @@ static bool may_wait(lw_spins *s, const lw_code *code, uint32_t head, uint32_t b
 static void mark_branches(lw_spins *s, lw_code *code, uint32_t *racy) {
     uint32_t block = 0, count = 0;
     s->work = (uint64_t)LW_SEARCHES * code->op_count;
+    s->back_count = 0;
+    for (uint32_t n = 0; n < code->op_count; n++)
+        if (code->ops[n].flags & LW_OP_BACKWARD) s->backs[s->back_count++] = n;
     for (uint32_t n = 0; n < code->op_count; n++) {
         lw_op *op = &code->ops[n];
         if (op->code == LW_OP_block) block = op->a;
@@ -172,6 +201,7 @@ void lw_mark_spins(lw_program *program) {
     s.edges = LW_NEW_ARRAY(program->arena, lw_edge, calls);
     s.told = LW_NEW_ARRAY(program->arena, uint32_t, registers);
     s.under = LW_NEW_ARRAY(program->arena, uint32_t, ops);
+    s.backs = LW_NEW_ARRAY(program->arena, uint32_t, ops);
     uint32_t *racy = LW_NEW_ARRAY(program->arena, uint32_t, blocks);
     for (uint32_t f = 0; f < program->code_count; f++) collect(&s, f);
     spread(&s);

@@ -14,16 +14,16 @@
 #include <time.h>
 
 enum {
-    LW_ROUNDS = 64,           /* rounds of turns before a cluster is set aside … */
-    LW_ROUNDS_ALONE = 1024,   /* … of a program in which nobody is seen to wait for others, from barrier to barrier */
-    LW_RUN_SETTLES = 64,      /* CTAs of a run behind which what they counted is told */
-    LW_RESIDENT = 32,         /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
-    LW_RESIDENT_PATIENCE = 4, /* … until each of them was set aside so often and none has ended: then they may wait for
+    LW_ROUNDS = 64,            /* rounds of turns before a cluster is set aside … */
+    LW_BARRIERS_PASSED = 1024, /* … and barriers where nobody is seen to wait for other CTAs, and nobody looks */
+    LW_RUN_SETTLES = 64,       /* CTAs of a run behind which what they counted is told */
+    LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
+    LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
                                   one that has not begun */
-    LW_CTAS_KEPT = 4,         /* CTA objects that a worker keeps from launch to launch, with … */
-    LW_BYTES_KEPT = 1 << 20,  /* … so many bytes of frames and local memory at most */
-    LW_PATIENCE = 256,        /* turns that a worker's CTAs get to trap too after one behind them did */
-    LW_FLUSH = 1 << 16,       /* warp instructions counted privately at most */
+    LW_CTAS_KEPT = 4,          /* CTA objects that a worker keeps from launch to launch, with … */
+    LW_BYTES_KEPT = 1 << 20,   /* … so many bytes of frames and local memory at most */
+    LW_PATIENCE = 256,         /* turns that a worker's CTAs get to trap too after one behind them did */
+    LW_FLUSH = 1 << 16,        /* warp instructions counted privately at most */
 };
 
 /* Of this thread: what others take from it does not count. */
@@ -168,7 +168,7 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     cta->trap.kind = LW_TRAP_none;
     cta->barriers_in_use = 0;
     cta->turn = 0;
-    cta->stands = cta->runs = cta->run_moves = false;
+    cta->stands = cta->runs = cta->run_moves = cta->swapped = false;
     cta->handed = NULL;
     clear_shared(cta);
     for (uint32_t i = 0; i < cta->gang_count; i++)
@@ -214,6 +214,12 @@ static void place_cluster(lw_cluster *cluster, const lw_grid *grid, uint64_t num
     cluster->live = cluster->arrived = cluster->idle = cluster->polls = cluster->rounds = 0;
     if (!grid->has_clusters) locate(cluster->index, number, grid->shape[0], grid->shape[1]);
     else locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
+}
+
+/* The one that a CTA which has begun goes on with. */
+static const lw_program *next_program(const lw_cta *cta) {
+    const lw_grid *grid = cta->grid;
+    return grid->tier ? lw_tier_goes_on(grid->tier, cta->program, cta->swapped) : grid->program;
 }
 
 /* Takes the CTAs of a cluster, all for one code of the program. NULL: no memory. */
@@ -283,7 +289,7 @@ static void tell_tier(lw_seat *seat, lw_tier *tier) {
     lw_tier_count(tier, seat->warp_instructions);
     if (!seat->metered) return;
     const double now = cpu_clock();
-    lw_tier_measured(tier, seat->metered, seat->lane_instructions, now - seat->since);
+    lw_tier_measured(tier, seat->metered, seat->metered_swapped, seat->lane_instructions, now - seat->since);
     seat->since = now;
 }
 
@@ -306,11 +312,12 @@ static void flush_counts(lw_seat *seat, lw_grid *grid) {
 }
 
 /* While both codes of a program are on trial, what each has done is counted apart, with its time. */
-static void meter(lw_seat *seat, lw_grid *grid, const lw_program *program) {
-    const lw_program *metered = lw_tier_measures(grid->tier) ? program : NULL;
-    if (LW_LIKELY(metered == seat->metered)) return;
+static void meter(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
+    const lw_program *metered = lw_tier_measures(grid->tier) ? cta->program : NULL;
+    if (LW_LIKELY(metered == seat->metered && cta->swapped == seat->metered_swapped)) return;
     flush_counts(seat, grid);
     seat->metered = metered;
+    seat->metered_swapped = cta->swapped;
     if (metered) seat->since = cpu_clock();
 }
 
@@ -390,10 +397,10 @@ static bool unstick(lw_cluster *cluster) {
 }
 
 /* On by the code that CTAs begin in now. */
-static void follow(lw_seat *seat, lw_grid *grid, lw_cta *cta) {
-    const lw_program *newest = newest_program(grid);
-    if (cta->program != newest && cta->cluster->count == 1) (void)lw_cta_swap(cta, newest);
-    meter(seat, grid, cta->program);
+static void follow_tier(lw_seat *seat, lw_grid *grid, lw_cta *cta) {
+    const lw_program *next = next_program(cta);
+    if (cta->program != next && cta->cluster->count == 1) lw_cta_swap(cta, next);
+    meter(seat, grid, cta);
 }
 
 /* Between turns. False: the cluster must not go on. */
@@ -402,7 +409,7 @@ static bool look_up(lw_seat *seat, lw_cta *cta) {
     lw_grid *grid = cta->grid;
     if (must_end(seat, grid, cta->cluster)) return false;
     lw_seat_progress(seat, grid);
-    if (grid->tier) follow(seat, grid, cta);
+    if (grid->tier) follow_tier(seat, grid, cta);
     return true;
 }
 
@@ -456,6 +463,7 @@ static lw_cluster_end abandon(lw_grid *grid, const lw_cluster *cluster) {
 
 lw_cluster_end lw_cluster_run(lw_seat *seat, lw_cluster *cluster) {
     lw_grid *grid = cluster->ctas[0]->grid;
+    cluster->passed = 0;
     for (cluster->rounds = 0; cluster->rounds < LW_ROUNDS; cluster->rounds++) {
         bool ran, may_go_on = run_round(seat, cluster, &ran);
         if (may_go_on && cluster->live == 0) return LW_CLUSTER_DONE;
@@ -502,7 +510,7 @@ bool lw_grid_cancel(lw_grid *grid, uint64_t *number) {
 }
 
 /* The next cluster to begin, or NULL: no more, or none that may begin. */
-static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid) {
+static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid, bool must) {
     uint64_t number;
     if (atomic_load_explicit(&grid->ended, memory_order_relaxed) && seat->claimed == seat->claimed_end) return NULL;
     if (!claim(seat, grid, &number)) return NULL;
@@ -513,7 +521,8 @@ static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid) {
     lw_cluster *cluster = take_cluster(seat, grid, number);
     if (cluster && cluster_begin(cluster, grid)) return cluster;
     if (cluster) put_cluster(seat, cluster);
-    report_kind(grid, number, LW_TRAP_memory);
+    if (must) report_kind(grid, number, LW_TRAP_memory);
+    else seat->claimed--;
     return NULL;
 }
 
@@ -522,7 +531,7 @@ static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid) {
 /* Nothing that a worker does between turns is due. */
 static bool may_go_on(const lw_cta *cta) {
     const lw_grid *grid = cta->grid;
-    if (grid->step_limit || cta->unseen >= LW_BUDGET || cta->program != newest_program(grid)) return false;
+    if (grid->step_limit || cta->unseen >= LW_BUDGET || cta->program != next_program(cta)) return false;
     return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !is_stopped(grid);
 }
 
@@ -557,7 +566,8 @@ static bool begin_another(lw_seat *seat, lw_cta *cta) {
 /* Behind a barrier. Where a CTA may wait for another one that is a round like any other, and some of these are enough
  * before others get to run. It may do so where nobody sees it: by weak loads, copies or calls. */
 static bool may_pass(lw_cta *cta) {
-    return ++cta->cluster->rounds < (cta->program->spins ? LW_ROUNDS : LW_ROUNDS_ALONE);
+    lw_cluster *cluster = cta->cluster;
+    return cta->program->spins ? ++cluster->rounds < LW_ROUNDS : ++cluster->passed < LW_BARRIERS_PASSED;
 }
 
 /* All gangs have had their turn: they go on behind the barrier where they stand, or are those of another CTA. */
@@ -597,9 +607,7 @@ lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op) {
 
 bool lw_cta_may_run(const lw_cta *cta) {
     const lw_grid *grid = cta->grid;
-    const lw_seat *seat = cta->seat;
-    if (grid->has_clusters || cta->live != cta->threads) return false;
-    return !cta->barriers_in_use && may_follow(seat, cta) && may_go_on(cta);
+    return !grid->has_clusters && cta->live == cta->threads && !cta->barriers_in_use && may_go_on(cta);
 }
 
 bool lw_cta_may_pass(lw_cta *cta) { return may_go_on(cta) && may_pass(cta); }
@@ -619,7 +627,7 @@ bool lw_cta_replace(lw_cta *cta) {
         cta->cluster->live = cta->live;
         place_cta(cta, grid);
     }
-    cta->cluster->polls = cta->cluster->rounds = 0;
+    cta->cluster->polls = cta->cluster->rounds = cta->cluster->passed = 0;
     clear_shared(cta);
     return true;
 }
@@ -648,6 +656,18 @@ static lw_cluster *bring_back(lw_queue *queue) {
     return cta->cluster;
 }
 
+/* A cluster was set aside. True: those that are resident may wait for one that has not begun, and twice as many may be.
+ * Who is not seen to wait may as well run long: of such the more are resident already, the longer that has to last, by
+ * the square, as each gets less and less of the worker. */
+static bool waits_in_vain(lw_seat *seat, const lw_program *program, uint32_t most) {
+    static const double SECONDS = 0.25;
+    const double times = (double)most / LW_RESIDENT;
+    if (!seat->in_vain++) seat->vain_since = lw_clock();
+    if (seat->in_vain < most || most >= UINT32_MAX / 2) return false;
+    if (program->spins) return seat->in_vain / LW_RESIDENT_PATIENCE >= most;
+    return lw_clock() - seat->vain_since >= SECONDS * times * times;
+}
+
 void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     lw_queue aside = {.last = &aside.first};
     seat->claimed = seat->claimed_end = 0;
@@ -658,17 +678,17 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     uint32_t most = grid->cooperative ? UINT32_MAX : ordered ? 1 : many > 2 ? many : 2;
     seat->in_vain = 0;
     for (;;) {
-        lw_cluster *cluster = aside.count < most ? begin_next(seat, grid) : NULL;
+        lw_cluster *cluster = aside.count < most ? begin_next(seat, grid, !aside.count) : NULL;
+        if (!cluster && aside.count < most && seat->claimed < seat->claimed_end) most = aside.count; /* for memory */
         if (!cluster && (cluster = bring_back(&aside))) sched_yield(); /* whom it waits for may need this core */
         if (!cluster) break;
-        if (grid->tier) meter(seat, grid, cluster->ctas[0]->program);
+        if (grid->tier) meter(seat, grid, cluster->ctas[0]);
         seat->may_begin = aside.count < most;
         lw_cluster_end end = lw_cluster_run(seat, cluster);
         if (end == LW_CLUSTER_SPENT) {
             set_aside(&aside, cluster);
             lw_seat_progress(seat, grid);
-            if (!ordered && ++seat->in_vain / LW_RESIDENT_PATIENCE >= most && most < UINT32_MAX / 2)
-                most *= 2, seat->in_vain = 0;
+            if (!ordered && waits_in_vain(seat, grid->program, most)) most *= 2, seat->in_vain = 0;
             continue;
         }
         seat->in_vain = 0;

@@ -14,10 +14,12 @@ typedef struct lw_seat {
     lw_cta *free;
     uint64_t claimed, claimed_end;
     uint64_t warp_instructions, lane_instructions, done_ctas, compiled_ctas;
-    const lw_program *metered; /* of a trial: whose work these counts are, since … */
+    const lw_program *metered; /* of a trial: whose work these counts are, … */
+    bool metered_swapped;      /* … of CTAs that were begun in the other code, since … */
     double since;              /* … this CPU time of the thread; NULL: nobody's */
     uint32_t patience;
-    uint64_t in_vain;             /* clusters set aside since the last one ended */
+    uint64_t in_vain;             /* clusters set aside since the last one ended … */
+    double vain_since;            /* … and when the first of them was */
     bool may_begin;               /* another cluster, when the one at hand has ended */
     bool alone;                   /* nobody else works on the launch */
     void (*progress)(void *user); /* the launching thread's only */

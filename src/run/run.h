@@ -480,7 +480,8 @@ typedef struct lw_cluster {
     uint32_t idle;  /* how often the time was up for lanes that wait for phases, since anything happened that others can
                        see, or that looks at what others do */
     uint32_t polls; /* turns that ended in loops which poll memory, since it was last seen to */
-    uint32_t rounds; /* of turns, since it was begun or brought back */
+    uint32_t rounds; /* of turns, since it was begun or brought back … */
+    uint32_t passed; /* … and barriers passed, where nobody is seen to wait for other CTAs */
 } lw_cluster;
 
 struct lw_cta {
@@ -494,6 +495,7 @@ struct lw_cta {
     struct lw_seat *seat;               /* of the worker that runs it */
     uint32_t turn;                      /* in this round the gangs in front of this one have had theirs */
     bool stands;                        /* a gang has come to a barrier in this round and stands there */
+    bool swapped;                       /* it was begun in the other code of its program */
     bool watched;                       /* its worker has to look up now and then, at a clock or its counts … */
     int64_t unseen;                     /* … and has not since so many backward branches of gangs */
     bool runs, run_moves;               /* interp/runs.c; on by other code, or with other lanes */

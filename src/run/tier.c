@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { INTERP, COMPILED, CODES };
+enum { INTERP, COMPILED, SWAPPED, CODES }; /* SWAPPED: compiled code, of CTAs that were begun in the other */
 
 struct lw_tier {
     _Atomic(lw_tier *) sibling; /* of the same program */
@@ -26,7 +26,8 @@ struct lw_tier {
     _Atomic uint64_t executed;     /* … of those so far, while it is cold */
     _Atomic lw_tier_state state;   /* changes with the lock held */
     _Atomic(const lw_program *) newest;
-    struct lw_trial { /* with the lock held */
+    _Atomic bool stays; /* CTAs that were begun in the interpreter are better off there */
+    struct lw_trial {   /* with the lock held */
         double seconds[CODES], turn;
         uint64_t work[CODES];
     } trial;
@@ -382,6 +383,13 @@ const lw_program *lw_tier_program(const lw_tier *tier) {
 
 bool lw_tier_changes(const lw_tier *tier) { return !is_settled(tier) || state_of(tier) == LW_TIER_trial; }
 
+const lw_program *lw_tier_goes_on(const lw_tier *tier, const lw_program *program, bool swapped) {
+    const lw_program *newest = lw_tier_program(tier);
+    if (program == newest && (newest == tier->program || !swapped)) return program;
+    if (!atomic_load_explicit(&((lw_tier *)tier)->stays, memory_order_relaxed)) return newest;
+    return swapped || newest == tier->program ? tier->program : program;
+}
+
 bool lw_tier_was_kept(const lw_tier *tier) {
     const lw_tier_state state = state_of(tier);
     return (state == LW_TIER_trial || state == LW_TIER_fast) && tier->was_kept;
@@ -428,20 +436,36 @@ static double rate(const struct lw_trial *trial, int code) { return (double)tria
 /* Whose turn is next: that of the one that had less time. */
 static void take_turns(lw_tier *tier) {
     const struct lw_trial *trial = &tier->trial;
-    const bool compiled = trial->seconds[COMPILED] < trial->seconds[INTERP];
+    const double seconds = trial->seconds[COMPILED] + trial->seconds[SWAPPED];
+    const bool compiled = seconds < trial->seconds[INTERP] || seconds >= 2 * ENOUGH_SECONDS;
     tier->trial.turn = 0;
     atomic_store_explicit(&tier->newest, compiled ? &tier->compiled : tier->program, memory_order_release);
 }
 
-void lw_tier_measured(lw_tier *tier, const lw_program *program, uint64_t lane_instructions, double seconds) {
+/* CTAs that were begun by the interpreter have not all that compiled code is fast by (interp/swap.c): what they take
+ * says whether such go over to it, and nothing of the others. */
+static bool stays(const struct lw_trial *trial) {
+    if (trial->seconds[INTERP] < ENOUGH_SECONDS || trial->seconds[SWAPPED] < ENOUGH_SECONDS) return false;
+    return rate(trial, SWAPPED) < LEAST * rate(trial, INTERP);
+}
+
+/* It was long enough on trial: what is to be said of it. */
+static lw_tier_state verdict(const struct lw_trial *trial) {
+    if (trial->seconds[INTERP] < ENOUGH_SECONDS || trial->seconds[COMPILED] < ENOUGH_SECONDS) return LW_TIER_trial;
+    return rate(trial, COMPILED) < LEAST * rate(trial, INTERP) ? LW_TIER_slower : LW_TIER_fast;
+}
+
+void lw_tier_measured(lw_tier *tier, const lw_program *program, bool swapped, uint64_t lane_instructions,
+                      double seconds) {
     struct lw_trial *trial = &tier->trial;
-    const int code = program == &tier->compiled ? COMPILED : INTERP;
+    const int code = program != &tier->compiled ? INTERP : swapped ? SWAPPED : COMPILED;
     pthread_mutex_lock(&tier->tiers->lock);
     if (state_of(tier) == LW_TIER_trial) {
         trial->seconds[code] += seconds, trial->turn += seconds;
         trial->work[code] += lane_instructions;
-        if (trial->seconds[INTERP] >= ENOUGH_SECONDS && trial->seconds[COMPILED] >= ENOUGH_SECONDS)
-            set_state(tier, rate(trial, COMPILED) < LEAST * rate(trial, INTERP) ? LW_TIER_slower : LW_TIER_fast);
+        if (stays(trial)) atomic_store_explicit(&tier->stays, true, memory_order_relaxed);
+        const lw_tier_state state = verdict(trial);
+        if (state != LW_TIER_trial) set_state(tier, state);
         else if (trial->turn >= TURN_SECONDS) take_turns(tier);
     }
     pthread_mutex_unlock(&tier->tiers->lock);

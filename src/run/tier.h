@@ -44,15 +44,19 @@ typedef enum lw_tier_start { LW_TIER_BEGINS, LW_TIER_CANNOT, LW_TIER_STOPPED } l
 lw_tier_start lw_tier_begin(lw_tier *tier, const lw_grid *grid, const char **why);
 /* What CTAs that begin now run: the program, or the compiled one. */
 const lw_program *lw_tier_program(const lw_tier *tier);
+/* What a CTA goes on with that runs this one, and was begun in the other one (swapped). */
+const lw_program *lw_tier_goes_on(const lw_tier *tier, const lw_program *program, bool swapped);
 /* Which one that is is not settled yet: what is executed is to be told now and then. */
 bool lw_tier_changes(const lw_tier *tier);
 /* The code that it is compiled to came from the cache. */
 bool lw_tier_was_kept(const lw_tier *tier);
 /* So much more was executed. */
 void lw_tier_count(lw_tier *tier, uint64_t warp_instructions);
-/* On trial: what each code has done is to be told, with the CPU time that it took. */
+/* On trial: what each code has done is to be told, with the CPU time that it took, apart for CTAs that were begun in
+ * the other (swapped). */
 bool lw_tier_measures(const lw_tier *tier);
-void lw_tier_measured(lw_tier *tier, const lw_program *program, uint64_t lane_instructions, double seconds);
+void lw_tier_measured(lw_tier *tier, const lw_program *program, bool swapped, uint64_t lane_instructions,
+                      double seconds);
 /* Why CTAs that begin now are not compiled, in one line; "": they are. */
 const char *lw_tier_why(const lw_tier *tier);
 

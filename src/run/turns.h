@@ -4,8 +4,10 @@
 
 #include "run/run.h"
 
-enum { LW_BUDGET = 8192 };  /* backward branches a turn, of short loops */
-enum { LW_TURN_COST = 64 }; /* and what it counts for without any, to whom has to look up now and then */
+enum {
+    LW_BUDGET = 8192,  /* backward branches a turn, of short loops */
+    LW_TURN_COST = 64, /* backward branches that a turn without any counts for, where the worker has to look up */
+};
 
 /* The gang has had a turn behind which its worker did not look. */
 static inline void lw_gang_unseen(const lw_gang *gang) {
@@ -16,8 +18,8 @@ static inline void lw_gang_unseen(const lw_gang *gang) {
  * or NULL there: nobody of it can. NULL: the worker has to look first. */
 lw_gang *lw_grid_next(lw_gang *gang, const lw_op **op);
 void lw_gang_settle(lw_gang *gang); /* what it has counted, to its worker, and notes to the grid */
-/* Between turns of its gangs: it goes on by another code of its program (interp/swap.c). False: not now. */
-bool lw_cta_swap(lw_cta *cta, const lw_program *to);
+/* Between turns of its gangs: it goes on by another code of its program (interp/swap.c), unless it cannot now. */
+void lw_cta_swap(lw_cta *cta, const lw_program *to);
 /* For runs (interp/runs.c). Nothing stands against one; the CTA goes on behind a barrier, unless the worker has to look
  * first; it has ended, and is the next one that is claimed: memory and place, nothing of its gangs. */
 bool lw_cta_may_run(const lw_cta *cta);

@@ -283,6 +283,23 @@ def kept(width, height, ctas, is_long):
     return out
 
 
+# Lanes go rounds of unlike number between barriers that one warp passes within its turn, which ends in between.
+TRIPS = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 rounds)
+{
+.reg .b64 %o, %a, %w; .reg .b32 %t, %v, %j, %k, %n; .reg .pred %p, %q;
+ld.param.u64 %o, [out]; ld.param.u32 %n, [rounds]; mov.u32 %t, %tid.x; mad.lo.u32 %v, %t, 2654435769, 1; mov.u32 %k, 0;
+ROUND:
+shr.u32 %j, %v, 28;
+TRIP: setp.eq.u32 %q, %j, 0; @%q bra OVER; mad.lo.u32 %v, %v, 7, %j; sub.u32 %j, %j, 1; bra TRIP;
+OVER: bar.sync 0;
+mad.lo.u32 %v, %v, 1664525, 1013904223; add.u32 %k, %k, 1; setp.lt.u32 %p, %k, %n; @%p bra ROUND;
+mul.wide.u32 %w, %t, 4; add.u64 %a, %o, %w; st.global.u32 [%a], %v;
+ret;
+}
+"""
 # All CTAs but the last one wait for that, by a load that nobody sees to be one for others, and barriers.
 POLL = """.version 7.0
 .target sm_70
@@ -364,6 +381,18 @@ def mine(threads):
         if c % 5 == 2 and t % 2:
             own[7] = t
         out.append(v ^ own[(t + c) % 8])
+    return out
+
+
+def trips(threads, rounds):
+    out = []
+    for t in range(threads):
+        v = (t * 2654435769 + 1) & WORD
+        for _ in range(rounds):
+            for j in range(v >> 28, 0, -1):
+                v = (v * 7 + j) & WORD
+            v = (v * 1664525 + 1013904223) & WORD
+        out.append(v)
     return out
 
 
@@ -470,6 +499,13 @@ def main():
         for engine, workers in itertools.product(engines, (1, 2)):
             done = launch(tool, engine, workers, threads, FAR // 2, bad=bad)
             check(done.returncode == 3 and "LW5000" in done.stderr and "CTA (20,0,0), thread (140,0,0)" in done.stderr, engine, workers, threads, done.stderr)
+    for threads in (32, 160):
+        words, seen = trips(threads, 3000), set()
+        for engine, options in itertools.product(engines, ((), ("--timeout", "1000"))):
+            done = run(tool, engine, 1, "k", "-b", str(threads), "-g", "3", "-a", f"u32[{threads}]:print", "-a", "u32=3000", text=TRIPS, options=options)
+            check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == words, "trips", engine, threads, options, done.stderr)
+            seen.add(counts(done) if done.returncode == 0 else None)
+        check(len(seen) == 1, "counts of instructions differ:", threads, seen)
     for engine, (threads, ctas) in itertools.product(engines, ((128, 16), (256, 40))):
         done = run(tool, engine, 1, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[2]:print", text=POLL)
         check(done.returncode == 0 and done.stdout.split()[-2:] == ["7", str(7 * (ctas - 1))], "poll", engine, threads, ctas, done.stdout, done.stderr)

@@ -14,6 +14,7 @@ HEAD = """.version 8.0
 .target sm_90
 .address_size 64
 .func (.reg .u32 %r) ask(.reg .u64 %a) { .reg .u32 %i; .reg .pred %q; AGAIN: ld.volatile.global.u32 %r, [%a]; add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 9; @%q bra AGAIN; ret; }
+.func leave(.reg .u64 %a) { .reg .u32 %r; .reg .pred %q; ld.volatile.global.u32 %r, [%a]; setp.ne.u32 %q, %r, 0; @%q exit; ret; }
 .visible .entry k(.param .u64 out, .param .u32 count)
 {
 .shared .align 8 .b64 room[16];
@@ -46,7 +47,10 @@ LOOPS = (
     ("a phase", "mov.u64 %s, room; L: mbarrier.test_wait.parity.shared.b64 %p, [%s], 1; @!%p bra L;", "w"),
     ("a table", "T: .branchtargets L, M; L: ld.volatile.global.u32 %x, [%o]; brx.idx %x, T; M:", "w"),
     ("what a function has read, which counts", "L: call (%x), ask, (%o); setp.eq.u32 %p, %x, 0; @%p bra L;", ".w"),
-    ("a number of calls", f"L: call (%x), ask, (%o); st.global.u32 [%o+8], %x; {COUNT}", ".."),
+    ("a number of calls, in which lanes may leave for good", f"L: call leave, (%o); {COUNT}", "w"),
+    ("a flag, behind the branch back", "bra L; M: bra L; L: setp.ne.u32 %p, %x, 0; @%p bra N; bra BODY; BODY: ld.volatile.global.u32 %x, [%o]; bra M; N:", "w"),
+    ("a flag, in a loop of two parts", "L: setp.ne.u32 %p, %x, 0; @%p bra N; bra BODY; M: bra L; BODY: ld.volatile.global.u32 %x, [%o]; bra M; N:", ".w"),
+    ("a flag, between other rounds", f"L: ld.volatile.global.u32 %x, [%o]; M: setp.eq.u32 %p, %x, 0; @%p bra L; add.u32 %k, %k, 1; setp.lt.u32 %q, %k, %n; @%q bra M;", "w."),
 )
 
 # Threads 0 to 28 go 0 to 7 rounds, three more wait at the end.

@@ -100,8 +100,9 @@ static void read_function(lw_origin_reader *r, const lw_function *f) {
     for (uint32_t s = 0; s < f->body.count; s++) {
         const lw_statement *statement = &f->body.at[s];
         if (statement->kind != LW_S_LOC) continue;
-        lw_loc stretch = {.at = statement->place.at,
-                          .from = {file_name(r, statement->loc.file), statement->loc.line, statement->loc.column}};
+        lw_loc stretch = {
+            .at = statement->place.at,
+            .from = {file_name(r, statement->loc.file), statement->loc.line, statement->loc.column, NULL}};
         if (statement->loc.rest) read_inlining(r, statement->loc.rest, &stretch);
         LW_PUSH(r->arena, *r->to) = stretch;
     }

@@ -100,7 +100,7 @@ static bool next_round(lw_cta *cta) {
     return true;
 }
 
-static lw_gang *behind_it(const lw_gang *gang) {
+static lw_gang *next_gang(const lw_gang *gang) {
     const lw_cta *cta = gang->cta;
     return gang->number + 1 < cta->gang_count ? &cta->gangs[gang->number + 1] : cta->gangs;
 }
@@ -109,7 +109,7 @@ lw_gang *lw_run_move(const lw_gang *gang, const lw_op **op) {
     lw_cta *cta = gang->cta;
     if (LW_LIKELY(!cta->run_moves)) return NULL;
     cta->run_moves = false;
-    lw_gang *next = behind_it(gang);
+    lw_gang *next = next_gang(gang);
     go_on_at(next, cta->run_from);
     *op = cta->run_from;
     return next;
@@ -144,12 +144,12 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     if (gang->number ? stop != cta->run_stop : !set_stop(cta, stop)) return NULL;
     if (cta->run_ends) memset(gang->folded, 0, sizeof gang->folded); /* none of these rows lives any more */
     for (uint32_t w = 0; SPOILS && w < LW_GANG_WARPS; w++) spoil_folded(gang, w);
-    lw_gang *next = behind_it(gang);
+    lw_gang *next = next_gang(gang);
     lw_gang_unseen(gang);
     if (!next->number && !next_round(cta)) return NULL;
     gang->warp_instructions += (uint64_t)cta->run_counts * gang->active_warps;
     gang->lane_instructions += (uint64_t)cta->run_counts * gang->active;
-    next->budget = LW_BUDGET;
+    if (next != gang || cta->run_ends) next->budget = LW_BUDGET; /* one alone passes barriers within its turn */
     cta->run_moves = cta->run_from[1].step != pass->step || next->mask != gang->mask;
     if (cta->run_moves) return NULL;
     if (!next->number) lw_pass_from(pass, cta->run_from);

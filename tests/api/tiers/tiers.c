@@ -180,7 +180,7 @@ static void a_cta_changes_over(void **state) {
     assert_int_equal(look_at(&the_stub->dropped), 1);
 }
 
-/* The code is found to be slower while the CTA runs it. */
+/* The code is found to be slower while the CTA runs it, which says nothing of CTAs that are begun in it. */
 static void a_cta_changes_back(void **state) {
     (void)state;
     set_stub(false, false, 300);
@@ -188,7 +188,6 @@ static void a_cta_changes_back(void **state) {
     lw_kernel *kernel = get_kernel(load(context, HEAD KERNEL("k")), "k");
     const lw_launch_engines by = launch_one(context, kernel, 2000000);
     assert_true(atomic_load(&the_stub->steps) > 0);
-    assert_string_equal(by.why, "the compiled code was slower");
     assert_int_equal(by.interp_ctas, 1);
     lw_context_free(context);
     assert_int_equal(look_at(&the_stub->dropped), 1);
