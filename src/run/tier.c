@@ -437,7 +437,8 @@ static double rate(const struct lw_trial *trial, int code) { return (double)tria
 static void take_turns(lw_tier *tier) {
     const struct lw_trial *trial = &tier->trial;
     const double seconds = trial->seconds[COMPILED] + trial->seconds[SWAPPED];
-    const bool compiled = seconds < trial->seconds[INTERP] || seconds >= 2 * ENOUGH_SECONDS;
+    const bool waits = trial->seconds[INTERP] >= ENOUGH_SECONDS && seconds >= 2 * ENOUGH_SECONDS; /* for COMPILED */
+    const bool compiled = seconds < trial->seconds[INTERP] || waits;
     tier->trial.turn = 0;
     atomic_store_explicit(&tier->newest, compiled ? &tier->compiled : tier->program, memory_order_release);
 }
