@@ -528,10 +528,12 @@ static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid, bool must) {
 
 /* ---- From turn to turn, as long as nobody has to look ------------------------------------------------------ */
 
+static bool is_due(const lw_cta *cta) { return cta->unseen >= LW_BUDGET || cta->program != next_program(cta); }
+
 /* Nothing that a worker does between turns is due. */
 static bool may_go_on(const lw_cta *cta) {
     const lw_grid *grid = cta->grid;
-    if (grid->step_limit || cta->unseen >= LW_BUDGET || cta->program != next_program(cta)) return false;
+    if (grid->step_limit || (LW_UNLIKELY(cta->watched) && is_due(cta))) return false;
     return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !is_stopped(grid);
 }
 
