@@ -143,6 +143,8 @@ void lw_source_find(const lw_source *source, uint32_t at, uint32_t *line,
                     uint32_t *column); /* column in characters of UTF-8; may be NULL */
 /* The line that a place is in. */
 const char *lw_source_line(const lw_source *source, uint32_t at, uint32_t *size);
+/* Behind the comment that begins there, or its line; the same place where none does. */
+const char *lw_comment_end(const char *at, const char *end);
 bool lw_source_is_broken(const lw_source *source, lw_place place); /* a place goes over the end of its line */
 /* What stands there on one line, without comments. */
 void lw_source_put_joined(lw_text *out, const lw_source *source, lw_place place);

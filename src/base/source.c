@@ -112,11 +112,7 @@ const char *lw_source_line(const lw_source *source, uint32_t at, uint32_t *size)
     return source->text + from;
 }
 
-/* ---- Statements that are broken over lines ----------------------------------------------------------------------- */
-
-bool lw_source_is_broken(const lw_source *source, lw_place place) {
-    return memchr(source->text + place.at, '\n', place.size);
-}
+/* ---- Comments ---------------------------------------------------------------------------------------------------- */
 
 static const char *find_in(const char *at, const char *end, const char *word) {
     const size_t size = strlen(word);
@@ -124,11 +120,16 @@ static const char *find_in(const char *at, const char *end, const char *word) {
     return (size_t)(end - at) >= size ? at : NULL;
 }
 
-/* Behind the comment that begins there; the same place where none does. */
-static const char *skip_comment(const char *at, const char *end) {
+const char *lw_comment_end(const char *at, const char *end) {
     if (end - at < 2 || *at != '/' || (at[1] != '/' && at[1] != '*')) return at;
     const char *to = find_in(at + 2, end, at[1] == '/' ? "\n" : "*/");
     return !to ? end : at[1] == '/' ? to : to + 2;
+}
+
+/* ---- Statements that are broken over lines ----------------------------------------------------------------------- */
+
+bool lw_source_is_broken(const lw_source *source, lw_place place) {
+    return memchr(source->text + place.at, '\n', place.size);
 }
 
 /* Space is one between words, and none inside of brackets and before commas. */
@@ -136,7 +137,7 @@ void lw_source_put_joined(lw_text *out, const lw_source *source, lw_place place)
     const char *at = source->text + place.at, *const end = at + place.size;
     char last = '(';
     for (bool space = false; at < end; at++) {
-        const char *behind = skip_comment(at, end);
+        const char *behind = lw_comment_end(at, end);
         if (behind > at || strchr(" \t\r\n", *at)) {
             space = true;
             if (behind > at) at = behind - 1;

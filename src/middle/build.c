@@ -153,6 +153,15 @@ uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place
     return program->note_order[low];
 }
 
+bool lw_program_asks(const lw_program *program, uint32_t special) {
+    for (uint32_t f = 0; f < program->code_count; f++)
+        for (uint32_t n = 0; n < program->functions[f]->op_count; n++) {
+            const lw_op *op = &program->functions[f]->ops[n];
+            if (op->code == LW_OP_special && op->a == special) return true;
+        }
+    return false;
+}
+
 /* Functions do not lie in each other. */
 const lw_code *lw_program_code_at(const lw_program *program, lw_place place) {
     const lw_code *found = NULL;

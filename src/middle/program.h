@@ -445,6 +445,9 @@ typedef struct lw_program {
     uint32_t *note_order; /* numbers of the notes by id and place, for steps that find theirs */
 } lw_program;
 
+static inline lw_place lw_place_of(const lw_code *code, const lw_op *op) { return code->places[op - code->ops]; }
+/* Some function of it reads this special register. */
+bool lw_program_asks(const lw_program *program, uint32_t special);
 /* The code of the function with this number; NULL where nothing calls it from here. */
 static inline const lw_code *lw_program_code(const lw_program *program, uint64_t number) {
     uint32_t low = 0, high = program->code_count;

@@ -10,7 +10,7 @@ static bool is_same(const lw_wait *wait, lw_place place, const lw_crowd *crowd) 
 }
 
 static void add_wait(lw_crowd *crowds, const lw_wait *wait) {
-    const lw_place place = wait->frame->code->places[wait->op - wait->frame->code->ops];
+    const lw_place place = lw_place_of(wait->frame->code, wait->op);
     uint32_t i = 0;
     while (i < LW_CROWDS && crowds[i].count && !is_same(wait, place, &crowds[i])) i++;
     if (i == LW_CROWDS) return;
@@ -50,7 +50,7 @@ static void add_lanes(lw_stops *stops, lw_place place, uint32_t barrier, lw_mask
 /* A block begins where its label is: what comes behind is what is executed. */
 static lw_place place_of(const lw_code *code, const lw_op *op) {
     while (op->code == LW_OP_block && op + 1 < code->ops + code->op_count) op++;
-    return code->places[op - code->ops];
+    return lw_place_of(code, op);
 }
 
 /* Lanes that are to go on at a block. */

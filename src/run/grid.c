@@ -396,7 +396,7 @@ static bool unstick(lw_cluster *cluster) {
     return moved;
 }
 
-/* On by the code that CTAs begin in now. */
+/* On by the code that is due. */
 static void follow_tier(lw_seat *seat, lw_grid *grid, lw_cta *cta) {
     const lw_program *next = next_program(cta);
     if (cta->program != next && cta->cluster->count == 1) lw_cta_swap(cta, next);

@@ -385,9 +385,9 @@ bool lw_tier_changes(const lw_tier *tier) { return !is_settled(tier) || state_of
 
 const lw_program *lw_tier_goes_on(const lw_tier *tier, const lw_program *program, bool swapped) {
     const lw_program *newest = lw_tier_program(tier);
-    if (program == newest && (newest == tier->program || !swapped)) return program;
-    if (!atomic_load_explicit(&((lw_tier *)tier)->stays, memory_order_relaxed)) return newest;
-    return swapped || newest == tier->program ? tier->program : program;
+    const bool all = !atomic_load_explicit(&((lw_tier *)tier)->stays, memory_order_relaxed);
+    if (all || newest == tier->program) return newest;
+    return swapped ? tier->program : program;
 }
 
 bool lw_tier_was_kept(const lw_tier *tier) {

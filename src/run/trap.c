@@ -15,7 +15,7 @@ enum { LW_NULL_PAGE = 4096 };      /* what is reached through a null pointer and
 /* ---- Records --------------------------------------------------------------------------------------------- */
 
 void lw_trap_locate(lw_trap_record *trap, const lw_gang *gang, const lw_code *code, const lw_op *op, uint32_t lane) {
-    trap->place = code->places[op - code->ops];
+    trap->place = lw_place_of(code, op);
     const lw_code *own = lw_program_code_at(gang->cta->program, trap->place); /* another one, where it was inlined */
     trap->code = own ? own : code;
     for (int i = 0; i < 3; i++) {
@@ -619,12 +619,7 @@ static void put_roots(lw_text *out, const lw_locs *locs, uint32_t at) {
 
 /* CUDA's grid.sync executes trap where it gets no workspace. */
 static bool asks_for_workspace(const lw_program *program) {
-    for (uint32_t c = 0; c < program->code_count; c++)
-        for (uint32_t n = 0; n < program->codes[c]->op_count; n++) {
-            const lw_op *op = &program->codes[c]->ops[n];
-            if (op->code == LW_OP_special && (op->a == LW_SPECIAL_envreg1 || op->a == LW_SPECIAL_envreg2)) return true;
-        }
-    return false;
+    return lw_program_asks(program, LW_SPECIAL_envreg1) || lw_program_asks(program, LW_SPECIAL_envreg2);
 }
 
 static const char *find_hint(const lw_trap_record *trap, const lw_grid *grid) {

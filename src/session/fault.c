@@ -59,6 +59,7 @@ static lw_fault *find_fault(lw_context *context, bool make) {
 /* Their memory serves again. */
 static void drop_notes(lw_fault *fault) {
     enum { KEPT = 1 << 16 };
+    if (!fault->notes) return;
     fault->note_texts = (lw_arena){.spare = lw_arena_retire(&fault->note_texts, KEPT)};
     fault->notes = NULL;
     fault->note_places = NULL;

@@ -77,8 +77,7 @@ void lw_equiv_say_open(lw_equiv *e) {
         for (uint32_t i = 0; i < e->notes.count; i++) {
             const lw_launch_note *note = &e->notes.at[i].note;
             if (e->notes.at[i].side != &e->sides[k]) continue;
-            fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", e->sides[k].file, note->line, note->column,
-                    note->number, note->message, (unsigned long long)note->count, note->count == 1 ? "lane" : "lanes");
+            lw_tool_note(e->sides[k].file, note);
         }
         say_of_side(e, &e->sides[k]);
     }

@@ -374,24 +374,10 @@ static void warn_of_print(const run *r) {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
         if (notes[i].number != lw_diag_rows[LW_D_note_print_lost].number) continue;
-        fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", lw_launch_note_file(r->context, i), notes[i].line,
-                notes[i].column, notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
-                notes[i].count == 1 ? "lane" : "lanes");
+        lw_tool_note(lw_launch_note_file(r->context, i), &notes[i]);
         any = true;
     }
     if (any) fputs("  --print-limit BYTES lets it print more\n", stderr);
-}
-
-/* Whether a thread asks which one it is. */
-static bool tells_threads(const lw_program *program) {
-    for (uint32_t f = 0; f < program->code_count; f++) {
-        const lw_code *code = program->functions[f];
-        for (uint32_t n = 0; n < code->op_count; n++)
-            if (code->ops[n].code == LW_OP_special &&
-                (code->ops[n].a == LW_SPECIAL_tid || code->ops[n].a == LW_SPECIAL_ctaid))
-                return true;
-    }
-    return false;
 }
 
 /* Whoever gives arrays and no shape has mostly forgotten it. */
@@ -401,7 +387,8 @@ static void note_one_thread(const run *r) {
     for (uint32_t i = 0; i < r->param_count; i++)
         arrays = arrays || (r->args[i].is_array && !r->args[i].by_value && !r->args[i].image && r->args[i].count > 1);
     if (!arrays || r->o->has_grid || r->o->has_block || lw_volume(c->grid) * lw_volume(c->block) != 1) return;
-    if (!tells_threads(r->kernel->program)) return;
+    const lw_program *program = r->kernel->program;
+    if (!lw_program_asks(program, LW_SPECIAL_tid) && !lw_program_asks(program, LW_SPECIAL_ctaid)) return;
     lw_text text = {0};
     lw_text_say(&text, lw_diag_rows[LW_D_one_thread].format, lw_kernel_get_info(r->kernel).name);
     fprintf(stderr, "lanewise: note[LW%04u]: %s\n", lw_diag_rows[LW_D_one_thread].number, text.at ? text.at : "");

@@ -150,8 +150,5 @@ void lw_pto_notes(lw_context *context, const char *file) {
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++)
-        if (!lw_pto_is_count(&notes[i]))
-            fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", file, notes[i].line, notes[i].column,
-                    notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
-                    notes[i].count == 1 ? "lane" : "lanes");
+        if (!lw_pto_is_count(&notes[i])) lw_tool_note(file, &notes[i]);
 }

@@ -105,6 +105,11 @@ int lw_tool_finish(lw_tool_source *in) {
     return in->diags.errors ? LW_EXIT_SOURCE : LW_EXIT_OK;
 }
 
+void lw_tool_note(const char *file, const lw_launch_note *note) {
+    fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", file, note->line, note->column, note->number,
+            note->message, (unsigned long long)note->count, note->count == 1 ? "lane" : "lanes");
+}
+
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
 /* Behind a name what it is in C++, and the end of the line. */

@@ -63,6 +63,9 @@ bool lw_tool_colour(void);
 /* Prints what `diags` holds to stderr, warnings only where asked for. */
 void lw_tool_diagnostics(lw_diags *diags, bool warnings);
 
+/* A note of a launch, on a line of its own. */
+void lw_tool_note(const char *file, const lw_launch_note *note);
+
 /* Reports that lw_module_kernel found none, for the reason that the context gives, and lists those that there are,
  * below; `how` is what chooses one. Returns the exit code. */
 int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const char *file,

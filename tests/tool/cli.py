@@ -22,6 +22,11 @@ def kernel(name, *params, body="ret;", directives=""):
     return f".visible .entry {name}({declared}) {directives}\n{{\n    {body}\n}}\n"
 
 
+def has_sanitizer(build):
+    cache = pathlib.Path(build) / "CMakeCache.txt"
+    return any(line.startswith("LANEWISE_SANITIZE:") and line.strip().partition("=")[2] for line in cache.read_text().splitlines())
+
+
 def module(*kernels):
     return HEADER + "\n".join(kernels)
 
@@ -82,8 +87,7 @@ class Case(unittest.TestCase):
 
 
     def has_sanitizer(self):
-        cache = pathlib.Path(self.tool).parents[1] / "CMakeCache.txt"
-        return any(line.startswith("LANEWISE_SANITIZE:") and line.strip().partition("=")[2] for line in cache.read_text().splitlines())
+        return has_sanitizer(pathlib.Path(self.tool).parents[1])
 
     def preload(self, name):
         """The environment that puts a library of the tests in front."""

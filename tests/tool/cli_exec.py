@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import cli
+
 build = os.path.abspath(sys.argv[1])
 lanewise = os.path.join(build, "bin", "lanewise")
 folder = os.path.join(build, "lib", "cuda")
@@ -71,9 +73,7 @@ REFUSED = LAUNCH + r"""
 ok(driver.cuModuleLoadData(ctypes.byref(module), text % 70)), ok(driver.cuModuleGetFunction(ctypes.byref(function), module, b"big"))
 for block in (2048, 4096): assert driver.cuLaunchKernel(function, 1, 1, 1, block, 1, 1, 0, None, None, None) == 1
 """
-code, _, err = run("--", sys.executable, "-c", "import ctypes; ctypes.CDLL('libcuda.so.1')")
-has_sanitizer = code and ("ASan" in err or "Sanitizer" in err)  # which Python cannot load
-if os.path.exists(os.path.join(folder, "libcuda.so.1")) and not has_sanitizer:
+if os.path.exists(os.path.join(folder, "libcuda.so.1")) and not cli.has_sanitizer(build):  # Python cannot load one with a sanitizer
     for report, times in ("errors", 1), ("all", 2), ("none", 0):
         code, out, err = run("--", sys.executable, "-c", REFUSED, LANEWISE_REPORT=report)
         assert (code, out, err.count("a launch of kernel 'big' was refused: a CTA of ")) == (0, "", times), (code, out, err)

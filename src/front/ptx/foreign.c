@@ -10,16 +10,12 @@ static bool is_letter(char c) { return lw_digit_value(c) < 36 || c == '_' || c =
 
 /* The offset of what stands behind blanks and comments. */
 static uint32_t first_of(const lw_source *source) {
-    const char *text = source->text;
-    uint32_t at = source->from;
-    while (at < source->size) {
-        const bool line = text[at] == '/' && text[at + 1] == '/', block = text[at] == '/' && text[at + 1] == '*';
-        const char *end = line ? strchr(text + at, '\n') : block ? strstr(text + at + 2, "*/") : NULL;
-        if (line || block) at = end ? (uint32_t)(end - text) + (block ? 2 : 0) : source->size;
-        else if (is_blank(text[at])) at++;
-        else break;
+    const char *at = source->text + source->from, *const end = source->text + source->size;
+    for (const char *behind; at < end; at = behind) {
+        behind = is_blank(*at) ? at + 1 : lw_comment_end(at, end);
+        if (behind == at) break;
     }
-    return at;
+    return (uint32_t)(at - source->text);
 }
 
 static bool at_word(const char *at, const char *word) {

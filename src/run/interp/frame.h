@@ -16,6 +16,10 @@ static inline void lw_gang_renew(lw_gang *gang) {
     gang->turns = 0;
     gang->served = gang->beside = 0;
 }
+/* Copies that it began are done, and lanes that waited for others have met. */
+static inline bool lw_gang_owes_nothing(const lw_gang *gang) {
+    return (!gang->async || lw_async_is_over(gang)) && (!gang->meeting || lw_meeting_is_over(gang));
+}
 /* Its last lane has left; the next activation of its function may have it. */
 void lw_frame_drop(lw_gang *gang, lw_frame *frame);
 

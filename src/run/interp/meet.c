@@ -387,8 +387,7 @@ void lw_meeting_reset(lw_gang *gang) {
 
 lw_mask lw_meeting_lanes(const lw_gang *gang) { return gang->meeting->waiting; }
 lw_place lw_meeting_place(const lw_gang *gang, uint32_t lane) {
-    const lw_code *code = gang->meeting->frames[lane]->code;
-    return code->places[gang->meeting->at[lane] - code->ops];
+    return lw_place_of(gang->meeting->frames[lane]->code, gang->meeting->at[lane]);
 }
 bool lw_meeting_is_over(const lw_gang *gang) { return !gang->meeting->waiting; }
 

@@ -34,8 +34,7 @@ const lw_op *lw_step_note(lw_gang *gang, const lw_op *op) {
 bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes) {
     const lw_grid *grid = gang->cta->grid;
     if (lw_meeting_is_at(gang, op)) return lw_meeting_undefined(gang, id, lanes);
-    lw_gang_note(gang, lw_program_find_note(grid->program, id, gang->frame->code->places[op - gang->frame->code->ops]),
-                 lanes);
+    lw_gang_note(gang, lw_program_find_note(grid->program, id, lw_place_of(gang->frame->code, op)), lanes);
     if (!grid->strict) return false;
     uint32_t first = lw_mask_first(lanes);
     lw_gang_trap(

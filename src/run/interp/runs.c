@@ -20,8 +20,7 @@ enum { ROUNDS_FOR_END = 4, FOLDS_MOST = 16, FOLDS_LEAST = -64 };
 
 /* It has begun nothing that somebody would have to end. */
 LW_INLINE bool is_free(const lw_gang *gang) {
-    return (!gang->async || lw_async_is_over(gang)) && (!gang->meeting || lw_meeting_is_over(gang)) &&
-           !gang->cluster_owed && !gang->cta->cluster->arrived;
+    return lw_gang_owes_nothing(gang) && !gang->cluster_owed && !gang->cta->cluster->arrived;
 }
 
 /* All of it is there, at one place. */

@@ -23,7 +23,7 @@ LW_RACY static bool read_guest(void *user, uint64_t address, void *to, uint32_t 
 
 static void lose(lw_gang *gang, const lw_op *op) {
     const lw_code *code = gang->frame->code;
-    lw_gang_note(gang, lw_program_find_note(gang->cta->program, LW_D_note_print_lost, code->places[op - code->ops]), 1);
+    lw_gang_note(gang, lw_program_find_note(gang->cta->program, LW_D_note_print_lost, lw_place_of(code, op)), 1);
 }
 
 /* What the lane prints, to the launch's text. False: trapped. */

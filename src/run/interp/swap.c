@@ -8,7 +8,7 @@
 static bool can_swap(const lw_gang *gang) {
     if (gang->state == LW_GANG_done) return true;
     return gang->state != LW_GANG_trapped && gang->frame == gang->frames && !gang->frame->next &&
-           (!gang->async || lw_async_is_over(gang)) && (!gang->meeting || lw_meeting_is_over(gang));
+           lw_gang_owes_nothing(gang);
 }
 
 static const lw_op *same(const lw_code *from, const lw_code *to, const lw_op *op) {
