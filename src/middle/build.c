@@ -41,9 +41,29 @@ lw_op *lw_lower_op(lw_lower *l, uint16_t code) {
     return op;
 }
 
+/* The hint of an address that it is made of by adding; 0: there is none. */
+static uint16_t hint_of_sum(const lw_lower *l, lw_lane_id lane, const lw_op *op) {
+    const lw_register *r = l->vregs.at;
+    switch (lane) {
+    case LW_LANE_mov_b64:
+    case LW_LANE_sub_b64: return r[op->a].hint;
+    case LW_LANE_add_b64: return r[op->a].hint && r[op->b].hint ? 0 : r[op->a].hint | r[op->b].hint;
+    case LW_LANE_mad_wide_u32:
+    case LW_LANE_mad_wide_s32:
+    case LW_LANE_mad_lo_b64: return r[op->c].hint;
+    default: return 0;
+    }
+}
+
+void lw_lower_keep_hint(lw_lower *l, lw_lane_id lane, const lw_op *op) {
+    const uint16_t hint = hint_of_sum(l, lane, op);
+    if (hint && !l->vregs.at[op->d].hint) l->vregs.at[op->d].hint = hint;
+}
+
 void lw_lower_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
     lw_op *op = lw_lower_op(l, LW_LANE_CODE(lane, LW_RRR));
     op->d = d, op->a = a, op->b = b, op->c = c;
+    lw_lower_keep_hint(l, lane, op);
 }
 
 lw_class lw_class_of_lane(lw_lane_type type) {

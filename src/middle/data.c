@@ -152,14 +152,19 @@ uint32_t lw_lower_vector_element(lw_lower *l, const lw_operand *operand, uint32_
     return write ? lw_lower_write(l, &whole, type) : lw_lower_read(l, &whole, type);
 }
 
-/* Accesses by one address go to one allocation as a rule, and have the one met last in common. Of other windows than
- * these nobody asks. */
+/* Of an address, and of all that are made of it by adding. */
+static uint16_t hint_of(lw_lower *l, uint32_t address) {
+    lw_register *r = &l->vregs.at[address];
+    if (!r->hint) r->hint = (uint16_t)(1 + l->program->hint_count++ % (UINT16_MAX - 1));
+    return r->hint;
+}
+
+/* Accesses by one address go to one allocation as a rule, and have the one met last in common; so have those by
+ * addresses made of one parameter. Of other windows than these nobody asks. */
 uint32_t lw_lower_hint(lw_lower *l, lw_memory_form form, uint32_t address) {
     if (form.window != LW_WINDOW_global && form.window != LW_WINDOW_generic && form.window != LW_WINDOW_const) return 0;
     if (address == LW_NO_SLOT) return l->program->hint_count++;
-    lw_register *r = &l->vregs.at[address];
-    if (!r->hint) r->hint = (uint16_t)(1 + l->program->hint_count++ % (UINT16_MAX - 1));
-    return r->hint - 1u;
+    return hint_of(l, address) - 1u;
 }
 
 void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
@@ -198,6 +203,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     ld->d = op.d, ld->a = op.a, ld->imm = op.imm;
     ld->c = lw_memory_pack(form);
     ld->e = lw_lower_hint(l, form, op.a);
+    if (form.window == LW_WINDOW_param && count == 1 && l->vregs.at[ld->d].class == LW_CLASS_64) hint_of(l, ld->d);
 }
 
 void lw_lower_st(lw_lower *l, const lw_instruction *i) {

@@ -62,6 +62,8 @@ lw_op *lw_lower_op(lw_lower *l, uint16_t code); /* all register fields LW_NO_SLO
 uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b,
                        uint32_t c); /* into a new virtual register */
 void lw_lower_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c);
+/* What it gives, made of an address by adding, goes to the same allocation as a rule (lw_register.hint). */
+void lw_lower_keep_hint(lw_lower *l, lw_lane_id lane, const lw_op *op);
 void lw_lower_move(lw_lower *l, uint32_t d, uint32_t a);
 /* A predicate that is a function of two others: a table as lop3 has it. */
 enum { LW_LUT_A = 0xf0, LW_LUT_B = 0xcc };

@@ -241,6 +241,7 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     lw_op *op = lw_lower_op(l, code);
     if (open) LW_PUSH(l->arena, l->open_roundings) = l->ops.count - 1;
     op->d = to, op->a = read[0], op->b = read[1], op->c = read[2], op->e = read[3];
+    lw_lower_keep_hint(l, lane, op);
     if (to != d) lw_lower_move(l, d, lw_lower_resize(l, to, l->vregs.at[d].class, false));
 }
 
