@@ -14,7 +14,7 @@
  * results, silently. */
 _Static_assert(sizeof(lw_op) == 40 && sizeof(lw_register) == 24 && sizeof(lw_block) == 24 &&
                    sizeof(lw_transfer) == 16 && sizeof(lw_call) == 32 && sizeof(lw_code) == 312 &&
-                   sizeof(lw_program) == 192 && sizeof(lw_level) == 64 && sizeof(lw_layout) == 6,
+                   sizeof(lw_program) == 192 && sizeof(lw_level) == 64 && sizeof(lw_layout) == 7,
                "put_program must know all fields");
 
 static void put_bytes(lw_text *to, const void *from, size_t size) { lw_text_add(to, from, size); }

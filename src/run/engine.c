@@ -173,12 +173,13 @@ static uint8_t log2_of(uint32_t n) { return (uint8_t)__builtin_ctz(n); }
 
 static lw_layout layout_as(uint8_t x, uint8_t y, uint8_t run) {
     lw_layout layout = lw_layout_rows;
-    layout.x = x, layout.y = y, layout.run = run;
+    layout.x = x, layout.y = y, layout.run = run, layout.even = 0;
     return layout;
 }
 
 static lw_layout layout_in_warp(uint32_t x, uint32_t y, uint32_t z) {
-    if (x % LW_WARP_LANES == 0 || y * z == 1) return lw_layout_rows;
+    if (x % LW_WARP_LANES == 0) return lw_layout_rows;
+    if (y * z == 1) return layout_as(5, 0, 5);
     if (x & (x - 1) || x > LW_WARP_LANES)
         return x % 16 == 0 ? layout_as(4, 0, 4) : x % 8 == 0 ? layout_as(3, 0, 3) : layout_as(0, 0, 0);
     const uint8_t in_x = log2_of(x), rest = (uint8_t)(5 - in_x);
@@ -192,7 +193,8 @@ static uint8_t bits_below(uint32_t n) { return n > 1 ? (uint8_t)(32 - __builtin_
 lw_layout lw_layout_of(const lw_program *program, const uint32_t block[3]) {
     const lw_layout all = layout_in_warp(block[0], block[1], block[2]);
     if (!program->shared_bytes) return all;
-    return (lw_layout){all.x, all.y, all.run, {bits_below(block[0]), bits_below(block[1]), bits_below(block[2])}};
+    return (lw_layout){
+        .x = all.x, all.y, all.run, {bits_below(block[0]), bits_below(block[1]), bits_below(block[2])}, all.even};
 }
 
 /* What the cache has for the key, in place. */

@@ -169,6 +169,7 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     cta->barriers_in_use = 0;
     cta->turn = 0;
     cta->stands = cta->runs = cta->run_moves = cta->swapped = false;
+    cta->in_row = 0;
     cta->handed = NULL;
     clear_shared(cta);
     for (uint32_t i = 0; i < cta->gang_count; i++)
@@ -531,7 +532,7 @@ static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid, bool must) {
 static bool is_due(const lw_cta *cta) { return cta->unseen >= LW_BUDGET || cta->program != next_program(cta); }
 
 /* Nothing that a worker does between turns is due. */
-static bool may_go_on(const lw_cta *cta) {
+static inline bool may_go_on(const lw_cta *cta) {
     const lw_grid *grid = cta->grid;
     if (grid->step_limit || (LW_UNLIKELY(cta->watched) && is_due(cta))) return false;
     return !atomic_load_explicit(&grid->ended, memory_order_relaxed) && !is_stopped(grid);
@@ -614,21 +615,48 @@ bool lw_cta_may_run(const lw_cta *cta) {
 
 bool lw_cta_may_pass(lw_cta *cta) { return may_go_on(cta) && may_pass(cta); }
 
-bool lw_cta_replace(lw_cta *cta) {
+/* So many CTAs behind this one are claimed, in its row of the grid, and need nothing but their number. */
+static uint32_t find_row(const lw_seat *seat, const lw_cta *cta) {
+    const uint32_t left = cta->grid->shape[0] - 1 - cta->index[0],
+                   settles = LW_RUN_SETTLES - 1 - cta->number % LW_RUN_SETTLES;
+    const uint64_t claimed = seat->claimed_end - seat->claimed;
+    if (cta->watched || seat->claimed != cta->number + 1) return 0;
+    const uint32_t most = left < settles ? left : settles;
+    return claimed < most ? (uint32_t)claimed : most;
+}
+
+/* The next CTA of the row. */
+static void step_in_row(lw_cta *cta) {
+    cta->number++, cta->index[0]++;
+    cta->cluster->number++, cta->cluster->index[0]++;
+}
+
+static bool claim_in_row(lw_seat *seat, lw_cta *cta) {
+    if (!cta->in_row) return false;
+    cta->in_row--, seat->claimed++;
+    count_done(seat, cta->cluster);
+    step_in_row(cta);
+    return true;
+}
+
+static bool claim_anywhere(lw_seat *seat, lw_cta *cta) {
     lw_grid *grid = cta->grid;
-    const uint64_t next = cta->number + 1;
     uint64_t number;
-    if (!may_go_on(cta) || cta->gangs->hints_of != grid->ranges->state) return false;
-    if (!claim_another(cta->seat, cta, &number)) return false;
-    if (next % LW_RUN_SETTLES == 0) settle_gangs(cta);
-    if (number == next && cta->index[0] + 1 < grid->shape[0]) { /* else divisions find its place */
-        cta->number = cta->cluster->number = next;
-        cta->index[0]++, cta->cluster->index[0]++;
-    } else {
-        place_cluster(cta->cluster, grid, number);
+    if (!claim_another(seat, cta, &number)) return false;
+    if (number % LW_RUN_SETTLES == 0) settle_gangs(cta);
+    if (number == cta->number + 1 && cta->index[0] + 1 < grid->shape[0]) step_in_row(cta);
+    else { /* divisions find its place */ place_cluster(cta->cluster, grid, number);
         cta->cluster->live = cta->live;
         place_cta(cta, grid);
     }
+    cta->in_row = find_row(seat, cta);
+    return true;
+}
+
+bool lw_cta_replace(lw_cta *cta) {
+    lw_seat *seat = cta->seat;
+    if (!may_go_on(cta) || cta->gangs->hints_of != cta->grid->ranges->state) return false;
+    if (!claim_in_row(seat, cta) && !claim_anywhere(seat, cta)) return false;
     cta->cluster->polls = cta->cluster->rounds = cta->cluster->passed = 0;
     clear_shared(cta);
     return true;

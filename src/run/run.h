@@ -333,14 +333,18 @@ struct lw_gang {
      * when it comes to this operation behind it, what shall be a row is one. NULL: nobody knows. */
     const lw_op *trusted;
     const lw_frame *trusted_frame;
-    lw_mask guard_mask;
-    bool guard_full; /* what `unguard` restores */
-
     lw_cta *cta;
-    uint32_t number; /* within the CTA */
-    uint32_t first;  /* number of its first thread in the CTA */
+    uint32_t number;            /* within the CTA */
+    uint32_t first;             /* number of its first thread in the CTA */
+    struct lw_async *async;     /* what its lanes have begun and not done yet: async.c; NULL until they do */
+    struct lw_meeting *meeting; /* lanes that wait for others of their warp: meet.c; NULL until some do */
+    /* Of each warp the registers that are folded in the frame (jit/jit.h), in a run; NULL: none is. */
+    const struct lw_fold *folded[LW_GANG_LANES / LW_WARP_LANES];
+    lw_mask cluster_owed; /* lanes that came to the barrier of the cluster and did not wait since they came */
     lw_mask exist, exited;
     lw_gang_state state;
+    lw_mask guard_mask;
+    bool guard_full;     /* what `unguard` restores */
     const lw_op *resume; /* where to go on; NULL: lw_gang_select tells */
     bool stands;         /* `resume` is a barrier of the whole CTA, and all that have not exited are in front of it */
     uint32_t turns;      /* times in a row that the budget ran out */
@@ -352,12 +356,9 @@ struct lw_gang {
     LW_LIST(lw_wait) waits;           /* grown by malloc, not by an arena */
     bool noted;                       /* it has counts in note_counts that the grid has not yet */
     uint32_t timed;                   /* of `waits`: those for objects */
-    struct lw_async *async;           /* what its lanes have begun and not done yet: async.c; NULL until they do */
-    struct lw_meeting *meeting;       /* lanes that wait for others of their warp: meet.c; NULL until some do */
     lw_mask beside; /* in a shuffle: lanes that came with the executing ones and must wait; read by whoever asks for
                        them. Else 0 */
-    lw_mask cluster_came; /* lanes that came to the barrier of the cluster, which is not open yet … */
-    lw_mask cluster_owed; /* … and those that did not wait since they came */
+    lw_mask cluster_came; /* lanes that came to the barrier of the cluster, which is not open yet */
     lw_mask served;       /* lanes that had a turn since each ready lane had one: flow.c */
 
     char *local;              /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
@@ -367,8 +368,6 @@ struct lw_gang {
     uint64_t hints_of;        /* … in this state of the allocations */
     lw_trail trails[LW_TRAILS];
     lw_index_row rows[LW_INDEXED_ROWS];
-    /* Of each warp the registers that are folded in the frame (jit/jit.h), in a run; NULL: none is. */
-    const struct lw_fold *folded[LW_GANG_LANES / LW_WARP_LANES];
 
     _Alignas(64) uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
@@ -499,11 +498,13 @@ struct lw_cta {
     bool watched;                       /* its worker has to look up now and then, at a clock or its counts … */
     int64_t unseen;                     /* … and has not since so many backward branches of gangs */
     bool runs, run_moves;               /* interp/runs.c; on by other code, or with other lanes */
-    int32_t folds;                      /* 0 and above: runs last long enough for rows to be folded */
-    const lw_op *run_from;              /* where the gangs of this round of the run began … */
-    const lw_op *run_to;                /* … and where those are that are through: a block, … */
-    uint32_t run_stop, run_counts;      /* … its number and the instructions that it counts, … */
-    bool run_ends;                      /* … and whether it is the end */
+    bool run_alike;                     /* all its gangs have the same lanes */
+    uint32_t in_row; /* so many CTAs that are claimed follow it in its row of the grid, and nobody looks in between */
+    int32_t folds;   /* 0 and above: runs last long enough for rows to be folded */
+    const lw_op *run_from;         /* where the gangs of this round of the run began … */
+    const lw_op *run_to;           /* … and where those are that are through: a block, … */
+    uint32_t run_stop, run_counts; /* … its number and the instructions that it counts, … */
+    bool run_ends;                 /* … and whether it is the end */
     lw_gang *handed; /* compiled code that was called for another gang has left it to the interpreter, or NULL */
     char *shared;    /* static, then dynamic */
     uint32_t shared_bytes;
@@ -749,12 +750,14 @@ const char *lw_engine_missing(lw_engine engine); /* why it is not there */
 /* Where the threads of a warp are in their block: bits of a lane's number that count %tid.x, then those that count
  * %tid.y; the others count %tid.z. That holds within each 1 << run lanes, which have tids of their own to count from;
  * run is 0 (nothing is known), 3, 4 or 5 (the whole warp). Of programs that have arrays in shared memory it is known,
- * too, how many bits a %tid has in each direction: what goes to the arrays by these need not be checked. */
+ * too, how many bits a %tid has in each direction: what goes to the arrays by these need not be checked. `even` bits of
+ * %ntid.x are 0, the lowest ones: all that count within a warp where rows are of whole warps, which says the same of
+ * the number of a warp's first thread in the grid. */
 typedef struct lw_layout {
-    uint8_t x, y, run, bits[3];
+    uint8_t x, y, run, bits[3], even;
 } lw_layout;
-/* Of all blocks with one row, or with rows of whole warps. */
-static const lw_layout lw_layout_rows = {5, 0, 5, {10, 10, 6}};
+/* Of blocks with rows of whole warps. */
+static const lw_layout lw_layout_rows = {5, 0, 5, {10, 10, 6}, 5};
 lw_layout lw_layout_of(const lw_program *program, const uint32_t block[3]);
 static inline bool lw_layout_is(lw_layout one, lw_layout other) { return !memcmp(&one, &other, sizeof one); }
 /* cache.h has lw_program_get_code, which puts compiled code in place of steps. */

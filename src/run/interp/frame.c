@@ -124,9 +124,10 @@ static void open_frame(lw_gang *gang, lw_frame *frame, lw_frame *caller, lw_mask
 }
 
 void lw_frame_renew(lw_gang *gang) {
-    place_local(gang, gang->frame, gang->exist);
-    clear_registers(gang->frame);
-    gang->frame->written = LW_FRAME_pure;
+    lw_frame *frame = gang->frame;
+    if (frame->code->local_bytes) place_local(gang, frame, gang->exist);
+    clear_registers(frame);
+    frame->written = LW_FRAME_pure;
 }
 
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {

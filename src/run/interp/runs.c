@@ -16,6 +16,8 @@ enum { SPOILS = false };
 /* What is folded is unfolded where a run ends; so runs that end soon do not fold. */
 enum { ROUNDS_FOR_END = 4, FOLDS_MOST = 16, FOLDS_LEAST = -64 };
 
+enum { NOWHERE = UINT32_MAX };
+
 /* ---- Begin --------------------------------------------------------------------------------------------------- */
 
 /* It has begun nothing that somebody would have to end. */
@@ -38,28 +40,26 @@ void lw_run_begin(lw_gang *gang, lw_pass *pass) {
     const lw_op *from = block_of(code, pass->block);
     for (uint32_t g = 1; g < cta->gang_count; g++)
         if (!is_whole(&cta->gangs[g], code) || cta->gangs[g].resume != from) return;
+    cta->run_alike = true;
     for (uint32_t g = 1; g < cta->gang_count; g++) {
+        cta->run_alike &= cta->gangs[g].mask == gang->mask;
         lw_gang_begin_turn(&cta->gangs[g]);
         if (!pass->block) cta->gangs[g].frame->written = LW_FRAME_pure;
     }
     cta->run_from = from;
+    cta->run_stop = NOWHERE;
     cta->runs = true;
     lw_pass_set_folds(pass, gang);
 }
 
 /* ---- On ------------------------------------------------------------------------------------------------------ */
 
-enum { NOWHERE = UINT32_MAX };
-
-/* The block where all warps have stopped. */
-static uint32_t stop_of(const lw_pass *pass) {
-    uint32_t at = NOWHERE;
-    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
-        if (!pass->lanes[w]) continue;
-        if (at != NOWHERE && at != pass->rests[w]->block) return NOWHERE;
-        at = pass->rests[w]->block;
-    }
-    return at;
+/* The block where all warps have stopped. The first one of a whole gang has lanes. */
+LW_INLINE uint32_t stop_of(const lw_pass *pass) {
+    const uint32_t at = pass->rests[0]->block;
+    bool apart = false;
+    for (uint32_t w = 1; w < LW_GANG_WARPS; w++) apart |= (pass->lanes[w] != 0) & (pass->rests[w]->block != at);
+    return apart ? NOWHERE : at;
 }
 
 static bool is_end(const lw_op *block) { return block[1].code == LW_OP_exit || block[1].code == LW_OP_ret; }
@@ -86,7 +86,7 @@ static void go_on_at(lw_gang *gang, const lw_op *from) {
 static bool next_round(lw_cta *cta) {
     const bool ends = cta->run_ends;
     const lw_op *from = behind(cta, cta->run_to);
-    if (!lw_is_entry(cta, from)) return false; /* that is not compiled */
+    if (from != cta->run_from && !lw_is_entry(cta, from)) return false; /* that is not compiled */
     if (!(ends ? lw_cta_replace(cta) : lw_cta_may_pass(cta))) return false;
     for (uint32_t g = 0; ends && g < cta->gang_count; g++) {
         lw_gang_renew(&cta->gangs[g]);
@@ -116,7 +116,7 @@ lw_gang *lw_run_move(const lw_gang *gang, const lw_op **op) {
 
 /* The first gang of a round has come to this block: the others have to, too. False: no run stops there. */
 static bool set_stop(lw_cta *cta, uint32_t block) {
-    if (block == NOWHERE) return false;
+    if (block == cta->run_stop || block == NOWHERE) return block != NOWHERE;
     const lw_op *to = block_of(cta->program->entry, block);
     const bool ends = is_end(to), is_entry = lw_is_entry(cta, to);
     if (!ends && !is_entry && !is_plain_barrier(to)) return false;
@@ -149,7 +149,7 @@ lw_gang *lw_run_on(lw_gang *gang, lw_pass *pass) {
     gang->warp_instructions += (uint64_t)cta->run_counts * gang->active_warps;
     gang->lane_instructions += (uint64_t)cta->run_counts * gang->active;
     if (next != gang || cta->run_ends) next->budget = LW_BUDGET; /* one alone passes barriers within its turn */
-    cta->run_moves = cta->run_from[1].step != pass->step || next->mask != gang->mask;
+    cta->run_moves = cta->run_from[1].step != pass->step || (!cta->run_alike && next->mask != gang->mask);
     if (cta->run_moves) return NULL;
     if (!next->number) lw_pass_from(pass, cta->run_from);
     pass->trusted = is_trusted(next, cta->run_from);

@@ -32,7 +32,9 @@ static lw_shape shape_of_ntid(lw_layout layout, uint32_t which, uint32_t bits) {
     if (which > 2) return lw_shape_of_number(bits, 0);
     if (layout.run == LW_WARP_BITS && which < 2 && is_whole)
         return lw_shape_of_number(bits, 1u << (which ? layout.y : layout.x));
-    return lw_shape_below(lw_shape_alike_in(bits, LW_WARP_BITS), layout.bits[which] + 1u);
+    lw_shape shape = lw_shape_below(lw_shape_alike_in(bits, LW_WARP_BITS), layout.bits[which] + 1u);
+    if (!which) shape.zeros |= lw_ones_of(layout.even);
+    return shape;
 }
 
 static lw_shape shape_of_special(const lw_strand *s, const lw_op *op) {
