@@ -114,7 +114,7 @@ static void begin_block(lw_strand *s, uint32_t block) {
     lw_set(s, s->now, s->mask);
 }
 
-static void count_block(lw_strand *s, uint64_t instructions) {
+void lw_strand_count(const lw_strand *s, uint64_t instructions) {
     const lw_build *b = lw_strand_build(s);
     if (!instructions) return;
     LLVMValueRef each = lw_build_number(b, 64, instructions);
@@ -208,7 +208,7 @@ static void emit_block(lw_strand *s, uint32_t block) {
         stop(s, block);
         return;
     }
-    count_block(s, lw_unit_op(u, first)->imm);
+    lw_strand_count(s, lw_unit_op(u, first)->imm);
     for (uint32_t n = first + 1; n < end;) {
         const lw_op *op = lw_unit_op(u, n);
         if (op->code == LW_OP_bra) branch(s, block, op, n++, s->now);
@@ -270,7 +270,7 @@ static void enter(lw_strand *s, uint32_t block) {
     lw_set(s, s->now, s->mask);
     LLVMBuildBr(b->at, head_of(s, block));
     LLVMPositionBuilderAtEnd(b->at, other);
-    count_block(s, lw_unit_op(u, u->block_at[block])->imm); /* as the interpreter had, before the pass began */
+    lw_strand_count(s, lw_unit_op(u, u->block_at[block])->imm); /* as the interpreter had, before the pass began */
     lw_set(s, lw_frame_op(u, u->block_at[block] + 1), s->left_at);
     lw_set(s, s->now, s->left_lanes);
     lw_set(s, lw_build_number(b, 1, 1), s->left_own);
@@ -304,6 +304,7 @@ static void emit_choice(lw_strand *s, LLVMValueRef entry) {
         LLVMBasicBlockRef way = lw_build_block(b, "enter");
         LLVMAddCase(choice, lw_word(s, block), way);
         LLVMPositionBuilderAtEnd(b->at, way);
+        if (!block) lw_strand_emit_plain(s, lanes);
         s->now = lanes;
         enter(s, block);
     }

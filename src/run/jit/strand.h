@@ -39,6 +39,14 @@ typedef struct lw_bounds {
     uint64_t most;
 } lw_bounds;
 
+/* strand_plain.c: the plain way, up to the block that is the end. */
+typedef struct lw_plain {
+    uint32_t end;
+    bool *comes, *full;  /* per block: some lanes may come there; all do */
+    LLVMValueRef *on;    /* per block that is not full: place of the mask of those that come */
+    LLVMValueRef *hosts; /* per operation that accesses memory: what is to be added to its addresses */
+} lw_plain;
+
 typedef struct lw_strand {
     lw_unit *u;
     lw_shape *shapes;
@@ -95,6 +103,8 @@ typedef struct lw_strand {
     uint32_t sure_count;
     lw_indices reach[4]; /* likewise, the last ones */
     uint32_t reach_count;
+    lw_plain *plain;    /* NULL: there is none … */
+    bool is_plain;      /* … and it is at hand: nothing is asked any more */
     LLVMValueRef guard; /* the mask outside of the guard at hand; NULL: there is none */
     LLVMBasicBlockRef guard_end;
 } lw_strand;
@@ -208,6 +218,8 @@ const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block);
 void lw_strand_recall(lw_strand *s, const uint64_t *set, LLVMBasicBlockRef other);
 /* What is computed of a register, whatever its operands are, has no effect but its result. */
 bool lw_strand_is_body(const lw_unit *u, uint32_t n);
+/* And it is done at once, whatever the operands are. */
+bool lw_strand_is_short(const lw_strand *s, uint32_t n);
 /* Two ways that meet again. What is known on one of them is not behind it. */
 typedef struct lw_fork {
     LLVMBasicBlockRef other, done;
@@ -242,6 +254,14 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 /* ---- strand.c ---------------------------------------------------------------------------------------------------- */
 
 bool lw_strand_emit(lw_strand *s); /* the piece at hand, into the function at hand; false: no memory */
+/* A block is entered by the executing lanes, and counts so many instructions. */
+void lw_strand_count(const lw_strand *s, uint64_t instructions);
+
+/* ---- strand_plain.c ---------------------------------------------------------------------------------------------- */
+
+/* A warp has come in at the kernel's first block, with these lanes: its plain way, if there is one and it may go that.
+ * Else it goes on where the builder is. */
+void lw_strand_emit_plain(lw_strand *s, LLVMValueRef lanes);
 
 /* ---- strand_memory.c, strand_local.c, strand_atomic.c, strand_meet.c, strand_shuffle.c --------------------------- */
 

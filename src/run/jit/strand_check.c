@@ -23,7 +23,7 @@ static LLVMValueRef full_address(const lw_strand *s, const lw_op *op, lw_memory_
 }
 
 /* By the shape of the address register. False: it is none that helps. */
-static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
+static bool course_of_row(const lw_strand *s, const lw_op *op, lw_course *course) {
     const int32_t each = (int32_t)(course->bytes * course->count);
     if (!lw_strand_is_row(s, op->a)) return false;
     course->shape = lw_strand_shape(s, op->a);
@@ -33,8 +33,6 @@ static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
         course->together = k + 1;
         course->turned |= (uint32_t)(course->shape.step[k] < 0) << k;
     }
-    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++)
-        course->at[at] = full_address(s, op, course->form, lw_strand_base_of(s, op->a, course->shape.run, at));
     return true;
 }
 
@@ -216,7 +214,7 @@ static LLVMValueRef check_runs(lw_strand *s, lw_course *course, const lw_home_ir
     LLVMValueRef low = NULL;
     lw_shape_span(&course->shape, course->shape.run, &least, &most);
     LLVMValueRef down = lw_course_number(s, (uint64_t)(least + course->from));
-    LLVMValueRef span = lw_course_number(s, (uint64_t)(most - least + course->to - course->from));
+    LLVMValueRef span = lw_course_number(s, (uint64_t)(most - least + course->to - course->from + course->slack));
     for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++) {
         LLVMValueRef first = LLVMBuildAdd(b->at, course->at[at], down, "");
         first = only_executing(s, home, first, course->shape.run, at);
@@ -234,7 +232,7 @@ static LLVMValueRef check_executing(lw_strand *s, lw_course *course, const lw_ho
     LLVMValueRef low, high;
     find_ends(s, step, step > 0 ? &low : &high, step > 0 ? &high : &low);
     LLVMValueRef span = LLVMBuildSub(b->at, high, low, "");
-    span = LLVMBuildAdd(b->at, span, lw_course_number(s, (uint64_t)(course->to - course->from)), "");
+    span = LLVMBuildAdd(b->at, span, lw_course_number(s, (uint64_t)(course->to - course->from + course->slack)), "");
     low = LLVMBuildAdd(b->at, low, lw_course_number(s, (uint64_t)course->from), "");
     demand_range(s, course, home, LLVMBuildAdd(b->at, course->at[0], low, ""), span);
     return course->at[0];
@@ -307,11 +305,18 @@ static lw_course begin_course(const lw_op *op) {
     return course;
 }
 
-bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course) {
+bool lw_course_is_row(const lw_strand *s, const lw_op *op, lw_course *course) {
     *course = begin_course(op);
     if (!lw_strand_moves(course->form) || !course->form.address || op->d == LW_NO_SLOT) return false;
     if (s->u->code->registers[op->a].is_const) return false;
     return course_of_row(s, op, course);
+}
+
+bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course) {
+    if (!lw_course_is_row(s, op, course)) return false;
+    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++)
+        course->at[at] = full_address(s, op, course->form, lw_strand_base_of(s, op->a, course->shape.run, at));
+    return true;
 }
 
 lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run) {
@@ -333,7 +338,7 @@ lw_course lw_course_of_neighbours(const lw_op *op, LLVMValueRef first) {
     return course;
 }
 
-/* ---- Shared memory: nothing is asked of any of them ------------------------------------------------------------- */
+/* ---- Nothing is asked of any of them ------------------------------------------------------------- */
 
 /* In front of operation n, for those behind it, too. False: only each by itself. */
 static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
@@ -350,6 +355,7 @@ static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
 
 bool lw_course_is_sure(lw_strand *s, uint32_t n) {
     lw_sure sure;
+    if (s->is_plain) return true;
     if (lw_memory_unpack(lw_unit_op(s->u, n)->c).window != LW_WINDOW_shared) return false;
     if (lw_course_is_inside(s, lw_unit_op(s->u, n)) || find_sure(s, n)) return true;
     if (!s->u->whole[n] || !begin_sure(s, n, &sure) || !make_sure(s, n, &sure)) return false;
@@ -357,9 +363,13 @@ bool lw_course_is_sure(lw_strand *s, uint32_t n) {
     return true;
 }
 
-void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course) {
+void lw_course_trust(lw_strand *s, uint32_t n, lw_course *course) {
+    if (s->is_plain) {
+        course->host = s->plain->hosts[n];
+        return;
+    }
     const lw_home_ir home = find_shared(s);
-    if (lw_strand_shape(s, op->a).run < LW_WARP_BITS)
+    if (lw_strand_shape(s, lw_unit_op(s->u, n)->a).run < LW_WARP_BITS)
         keep_home(s, course, home.base); /* else who executes was looked at */
     set_host(s, course, &home);
 }

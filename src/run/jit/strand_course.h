@@ -9,8 +9,9 @@
 typedef struct lw_course {
     lw_memory_form form;
     uint32_t bytes, count; /* of an element; elements of a lane */
-    int64_t from, to;      /* what is checked, from each lane's address on: its own elements, or those of others, too */
-    lw_shape shape;        /* of the addresses … */
+    int64_t from, to; /* what is checked, from each lane's address on: its own elements, or those of others, too … */
+    int64_t slack;    /* … and so many bytes behind them that are read for nothing */
+    lw_shape shape;   /* of the addresses … */
     LLVMValueRef at[LW_STRAND_RUNS]; /* … and those of the bases, 64 bits */
     uint32_t together;               /* each 1 << together lanes are neighbours … */
     uint32_t turned; /* … in the order of their numbers with these bits the other way round, of which none is above */
@@ -30,6 +31,9 @@ static inline bool lw_course_is_spread(const lw_strand *s, const lw_course *cour
     return s->u->level->mask_registers && course->count == 1 && course->bytes >= 4 && course->together <= 1 &&
            1u << course->shape.run >= lw_strand_build(s)->chunk && most - least <= INT32_MAX;
 }
+/* An element each, equally far from each other and not far: all that lies from the first to the last is read at once,
+ * and what is between them left out. So many bytes from lane to lane; 0: it is not so. */
+uint32_t lw_course_comb(const lw_course *course);
 /* From lane to lane it is equally far: the first and the last that execute say how far they all go. */
 static inline bool lw_course_is_even(const lw_course *course) {
     const int64_t step = course->shape.step[0];
@@ -60,7 +64,9 @@ LLVMValueRef lw_course_shared(const lw_strand *s, LLVMValueRef *host); /* bytes 
 /* Of the allocation that operation n met last, its bytes; and whether it may do there what it does. */
 LLVMValueRef lw_course_met(const lw_strand *s, uint32_t n, LLVMValueRef *base, LLVMValueRef *host, LLVMValueRef *good);
 
-/* False: the addresses are no row, or it is for the interpreter's step in any case. */
+/* False: the addresses are no row, or it is for the interpreter's step in any case. All but the addresses themselves;
+ * and with these. */
+bool lw_course_is_row(const lw_strand *s, const lw_op *op, lw_course *course);
 bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course);
 /* Of a load that gives all lanes of a run the same. */
 lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run);
@@ -71,7 +77,7 @@ void lw_course_check(lw_strand *s, uint32_t n, lw_course *course, bool stores);
 /* The same of shared memory where it is known: true where one check for several accesses of a block stands in front of
  * this one, which leaves the strand where it does not hold. */
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
-void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course);
+void lw_course_trust(lw_strand *s, uint32_t n, lw_course *course);
 
 /* ---- strand_bits.c: addresses of shared memory, by what is known of them ----------------------------------------- */
 

@@ -133,6 +133,30 @@ static LLVMValueRef load_spread(lw_strand *s, const lw_course *course, uint32_t 
     return lw_build_masked(b, "llvm.masked.gather", type, places, arguments, 4, LW_ALIAS_memory);
 }
 
+uint32_t lw_course_comb(const lw_course *course) {
+    enum { FAR = 16 };
+    const int64_t step = course->shape.step[0], times = step / (int64_t)course->bytes;
+    if (course->count > 1 || !lw_course_is_even(course) || step < 0 || step > FAR) return 0;
+    return times == 2 || times == 4 || (times == 8 && course->bytes == 1) ? (uint32_t)step : 0;
+}
+
+/* Small elements are the low ends of larger ones, of which there are vectors; of others every second or fourth. */
+static LLVMValueRef load_comb(lw_strand *s, const lw_course *course, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t step = lw_course_comb(course), times = step / course->bytes;
+    LLVMTypeRef type = lw_build_vector(b, 8 * course->bytes);
+    const bool is_low = step <= 8;
+    LLVMTypeRef all = is_low ? lw_build_vector(b, 8 * step)
+                             : LLVMVectorType(lw_build_int(b, 8 * course->bytes), b->chunk * times);
+    LLVMValueRef value = LLVMBuildLoad2(b->at, all, place_of_lane(s, course, all, chunk * b->chunk), "");
+    LLVMSetAlignment(value, course->bytes);
+    LLVMSetMetadata(value, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+    if (is_low) return LLVMBuildTrunc(b->at, value, type, "");
+    LLVMValueRef order[LW_GANG_LANES];
+    for (uint32_t i = 0; i < b->chunk; i++) order[i] = lw_build_number(b, 32, i * times);
+    return LLVMBuildShuffleVector(b->at, value, LLVMGetPoison(all), LLVMConstVector(order, b->chunk), "");
+}
+
 static LLVMValueRef load_masked(lw_strand *s, const lw_course *course, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = piece_type(s, course, b->chunk * course->count);
@@ -148,6 +172,7 @@ static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t c
     const lw_build *b = lw_strand_build(s);
     const uint32_t lanes = piece_lanes(s, course), count = b->chunk / lanes, elements = lanes * course->count;
     LLVMValueRef pieces[LW_GANG_LANES];
+    if (s->is_plain && lw_course_comb(course)) return load_comb(s, course, chunk);
     if (lw_course_is_spread(s, course)) return load_spread(s, course, chunk);
     if (lw_course_goes_by_mask(s, course)) return load_masked(s, course, chunk);
     for (uint32_t k = 0; k < count; k++) pieces[k] = load_piece(s, course, chunk * b->chunk + k * lanes, elements);
@@ -158,7 +183,8 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMValueRef all = load_chunk(s, course, chunk), order[LW_GANG_LANES];
-    const uint32_t turned = lw_course_is_spread(s, course) ? 0 : piece_turned(s, course);
+    const bool in_order = lw_course_is_spread(s, course) || (s->is_plain && lw_course_comb(course));
+    const uint32_t turned = in_order ? 0 : piece_turned(s, course);
     for (uint32_t k = 0; k < course->count; k++) {
         LLVMValueRef value = all;
         for (uint32_t i = 0; i < b->chunk; i++) order[i] = lw_build_number(b, 32, (i ^ turned) * course->count + k);
@@ -206,7 +232,7 @@ static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
     const bool sure = lw_course_is_sure(s, n);
     lw_course course = lw_course_of_runs(s, op, run);
     if (sure) {
-        lw_course_trust(s, op, &course);
+        lw_course_trust(s, n, &course);
         load_runs(s, n, &course);
         return;
     }
@@ -344,6 +370,7 @@ static void store_each(lw_strand *s, uint32_t n) {
 /* For whoever reads what LLVM is given (script/accesses): how the lanes of an access go, in the order of the code. */
 static void note_way(const lw_strand *s, const lw_op *op, const char *way) {
     const lw_build *b = lw_strand_build(s);
+    if (s->is_plain) return; /* as it is said on the other way */
     const bool is_shared = lw_memory_unpack(op->c).window == LW_WINDOW_shared;
     char text[64];
     const int length = snprintf(text, sizeof text, "%s %s %s", op->code == LW_OP_ld ? "load" : "store",
@@ -363,7 +390,7 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
     else if (lw_strand_is_local_row(s, op)) lw_strand_load_local(s, n);
     else if (!is_row) load_each(s, n);
     else if (lw_course_is_sure(s, n)) {
-        lw_course_trust(s, op, &course);
+        lw_course_trust(s, n, &course);
         load_row(s, n, &course);
     } else {
         lw_course_check(s, n, &course, false);
@@ -466,9 +493,9 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
         return;
     }
     const bool sure = lw_course_is_sure(s, n), by_mask = lw_course_stores_by_mask(s, &course);
-    if (sure) lw_course_trust(s, op, &course);
+    if (sure) lw_course_trust(s, n, &course);
     else lw_course_check(s, n, &course, true);
-    if (sure && by_mask) {
+    if (sure && (by_mask || s->is_plain)) {
         store_executing(s, n, &course);
         return;
     }

@@ -164,6 +164,12 @@ static bool may_leave(const lw_strand *s, const lw_op *op) {
     return may_wrap(s, op->a, LW_WARP_BITS) || may_wrap(s, op->b, LW_WARP_BITS);
 }
 
+bool lw_strand_is_short(const lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if (!lw_strand_is_body(s->u, n) || is_long(s, n)) return false;
+    return !lw_strand_is_row(s, op->d) || !may_leave(s, op);
+}
+
 /* A stretch of operations that go element by element, as many chunks side by side as have room in the CPU's registers,
  * since none of them waits for what another one makes; the others behind them; rows first. It ends where a row is
  * written that one in front of it has to do with, or where the strand may be left, or where a guard begins or ends. */
@@ -185,8 +191,10 @@ uint32_t lw_strand_stretch(const lw_strand *s, uint32_t n, uint32_t end) {
 }
 
 static void emit_stretch(lw_strand *s, uint32_t first, uint32_t end) {
-    for (uint32_t n = first; n < end; n++)
-        if (lw_strand_is_row(s, lw_unit_op(s->u, n)->d)) emit_row(s, n);
+    for (uint32_t n = first; n < end; n++) {
+        const uint32_t reg = lw_unit_op(s->u, n)->d;
+        if (lw_strand_is_row(s, reg) && !(s->is_plain && s->given[reg] == n + 1)) emit_row(s, n);
+    }
     const uint32_t abreast = s->abreast[first];
     for (uint32_t from = 0; from < s->chunks; from += abreast)
         for (uint32_t n = first; n < end; n++)
