@@ -122,6 +122,15 @@ void lw_strand_count(const lw_strand *s, uint64_t instructions) {
     add_to(s, s->lanes_done, LLVMBuildMul(b->at, each, count_lanes(s, s->now), ""));
 }
 
+void lw_strand_count_some(const lw_strand *s, uint64_t instructions) {
+    const lw_build *b = lw_strand_build(s);
+    if (!instructions) return;
+    LLVMValueRef each = lw_build_number(b, 64, instructions), zero = lw_build_number(b, 64, 0);
+    LLVMValueRef some = lw_build_is(b, LLVMIntNE, s->now, lw_word(s, 0));
+    add_to(s, s->warps_done, LLVMBuildSelect(b->at, some, each, zero, ""));
+    add_to(s, s->lanes_done, LLVMBuildMul(b->at, each, count_lanes(s, s->now), ""));
+}
+
 /* Nobody of the warp is ready elsewhere where it must wait at a block. */
 static bool stops_together(const lw_strand *s, uint32_t block) {
     const uint64_t *behind = lw_strand_behind(s, block);
@@ -209,10 +218,16 @@ static void emit_block(lw_strand *s, uint32_t block) {
         return;
     }
     lw_strand_count(s, lw_unit_op(u, first)->imm);
+    const bool is_short = lw_forward_find(s, &s->forward, block);
     for (uint32_t n = first + 1; n < end;) {
         const lw_op *op = lw_unit_op(u, n);
         if (op->code == LW_OP_bra) branch(s, block, op, n++, s->now);
-        else if (op->code == LW_OP_bra_if) branch_if(s, block, op, n++);
+        else if (op->code == LW_OP_bra_if && n == end - 1 && is_short) {
+            lw_forward_emit_from(s, &s->forward, op);
+            lw_set(s, s->now, s->mask);
+            LLVMBuildBr(lw_strand_build(s)->at, head_of(s, s->forward.end));
+            return;
+        } else if (op->code == LW_OP_bra_if) branch_if(s, block, op, n++);
         else n = lw_strand_op(s, n, end);
     }
     const uint16_t last = lw_unit_op(u, end - 1)->code;
@@ -222,7 +237,7 @@ static void emit_block(lw_strand *s, uint32_t block) {
 /* Those of the piece, and of others those that lanes go on at. */
 static void emit_blocks(lw_strand *s) {
     for (uint32_t block = s->first; block < s->end; block++)
-        if (s->reached[block]) emit_block(s, block);
+        if (s->reached[block] && !s->forward.inside[block]) emit_block(s, block);
     for (uint32_t block = 0; block < s->u->code->block_count; block++)
         if (!lw_strand_is_here(s, block) && s->heads[block]) emit_block(s, block);
 }
@@ -459,7 +474,8 @@ bool lw_strand_emit(lw_strand *s) {
     s->ways = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->ways);
     s->heads = calloc(blocks, sizeof *s->heads);
     s->ready = calloc(blocks, sizeof *s->ready);
-    const bool good = s->places && s->own && s->values && s->ways && s->heads && s->ready;
+    const bool good = lw_forward_make(&s->forward, s->u->code->block_count) && s->places && s->own && s->values &&
+                      s->ways && s->heads && s->ready;
     if (good) {
         s->tail = lw_build_block(lw_strand_build(s), "tail");
         s->stops = lw_build_block(lw_strand_build(s), "stops");
@@ -469,5 +485,6 @@ bool lw_strand_emit(lw_strand *s) {
         lw_strand_emit_trapped(s);
     }
     free(s->places), free(s->own), free(s->values), free(s->ways), free(s->heads), free(s->ready);
+    lw_forward_free(&s->forward);
     return good;
 }

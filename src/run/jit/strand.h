@@ -1,6 +1,7 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
  * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand_room (where registers
- * are) → strand_cut (pieces of what is long) → strand (warps, blocks, branches) → strand_end (how a warp ends) →
+ * are) → strand_cut (pieces of what is long) → strand (warps, blocks, branches) → strand_plain, strand_forward (ways
+ * without a question) → strand_end (how a warp ends) →
  * strand_ops (one operation) → strand_bits, strand_check, strand_memory, strand_gather, strand_local, strand_turn,
  * strand_atomic, strand_meet, strand_shuffle → strand_values → strand_frame (registers to the interpreter and back)
  *
@@ -39,11 +40,17 @@ typedef struct lw_bounds {
     uint64_t most;
 } lw_bounds;
 
-/* strand_plain.c: the plain way, up to the block that is the end. */
-typedef struct lw_plain {
-    uint32_t end;
+/* Blocks that lanes go through forwards only: strand_forward.c. */
+typedef struct lw_forward {
+    uint32_t first, end; /* up to where all that came meet again */
+    uint32_t farthest;   /* so far, while it is looked for */
     bool *comes, *full;  /* per block: some lanes may come there; all do */
+    bool *inside;        /* per block: it is on such a way, and nowhere else */
     LLVMValueRef *on;    /* per block that is not full: place of the mask of those that come */
+} lw_forward;
+
+typedef struct lw_plain { /* strand_plain.c */
+    lw_forward way;
     LLVMValueRef *hosts; /* per operation that accesses memory: what is to be added to its addresses */
 } lw_plain;
 
@@ -103,6 +110,7 @@ typedef struct lw_strand {
     uint32_t sure_count;
     lw_indices reach[4]; /* likewise, the last ones */
     uint32_t reach_count;
+    lw_forward forward; /* the short way at hand */
     lw_plain *plain;    /* NULL: there is none … */
     bool is_plain;      /* … and it is at hand: nothing is asked any more */
     LLVMValueRef guard; /* the mask outside of the guard at hand; NULL: there is none */
@@ -256,12 +264,28 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 bool lw_strand_emit(lw_strand *s); /* the piece at hand, into the function at hand; false: no memory */
 /* A block is entered by the executing lanes, and counts so many instructions. */
 void lw_strand_count(const lw_strand *s, uint64_t instructions);
+void lw_strand_count_some(const lw_strand *s, uint64_t instructions); /* … if there are any */
+
+/* ---- strand_forward.c -------------------------------------------------------------------------------------------- */
+
+bool lw_forward_make(lw_forward *f, uint32_t blocks); /* false: no memory; lw_forward_free in either case */
+void lw_forward_free(lw_forward *f);
+bool lw_forward_goes_on(const lw_op *op); /* a branch */
+/* Marks where a block goes on. False: not forwards alone. */
+bool lw_forward_follow(const lw_strand *s, lw_forward *f, uint32_t block);
+/* Whether the branch at a block's end is the beginning of a short way, which `f` is then. */
+bool lw_forward_find(const lw_strand *s, lw_forward *f, uint32_t head);
+void lw_forward_execute(lw_strand *s, LLVMValueRef lanes);
+void lw_forward_emit(lw_strand *s, lw_forward *f); /* its blocks: the executing lanes come to the first one … */
+/* … or branch so, there and elsewhere on it. They are at its end then. */
+void lw_forward_emit_from(lw_strand *s, lw_forward *f, const lw_op *op);
 
 /* ---- strand_plain.c ---------------------------------------------------------------------------------------------- */
 
 /* A warp has come in at the kernel's first block, with these lanes: its plain way, if there is one and it may go that.
  * Else it goes on where the builder is. */
 void lw_strand_emit_plain(lw_strand *s, LLVMValueRef lanes);
+bool lw_plain_has(const lw_strand *s, uint32_t n); /* what it gives, in front of everything */
 
 /* ---- strand_memory.c, strand_local.c, strand_atomic.c, strand_meet.c, strand_shuffle.c --------------------------- */
 
