@@ -607,7 +607,7 @@ DONE: ret;
 # Rings and swizzles of a thread's number in the grid, whose lowest bits are those of its lane in blocks of whole warps alone.
 RINGS = HEAD + """.visible .entry k(.param .u64 out, .param .u64 in)
 {
-.reg .b64 %o, %i, %a, %w, %b<6>, %w<6>; .reg .b32 %t, %c, %k, %g, %v<6>, %j<6>, %s;
+.reg .b64 %o, %i, %a, %w, %b<6>, %w<6>, %x0, %x1; .reg .b32 %t, %c, %k, %g, %v<6>, %j<6>, %s, %z0, %z1;
 ld.param.u64 %o, [out]; ld.param.u64 %i, [in]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %k, %ntid.x; mad.lo.u32 %g, %c, %k, %t;
 and.b32 %j0, %g, 31; mul.wide.u32 %w0, %j0, 4; add.s64 %b0, %i, %w0; ld.global.u32 %v0, [%b0];
 xor.b32 %j1, %g, 21; mul.wide.u32 %w1, %j1, 4; add.s64 %b1, %i, %w1; ld.global.u32 %v1, [%b1];
@@ -616,6 +616,7 @@ shr.u32 %j3, %g, 3; mul.wide.u32 %w3, %j3, 4; add.s64 %b3, %i, %w3; ld.global.u3
 or.b32 %j4, %g, 16; mul.wide.u32 %w4, %j4, 4; add.s64 %b4, %i, %w4; ld.global.u32 %v4, [%b4];
 and.b32 %j5, %g, -32; mul.wide.u32 %w5, %j5, 4; add.s64 %b5, %i, %w5; ld.global.u32 %v5, [%b5];
 mad.lo.u32 %v0, %v0, 31, %v1; mad.lo.u32 %v0, %v0, 31, %v2; mad.lo.u32 %v0, %v0, 31, %v3; mad.lo.u32 %v0, %v0, 31, %v4; mad.lo.u32 %v0, %v0, 31, %v5;
+sub.u32 %z0, %g, 101; mul.wide.u32 %x0, %z0, 4; shr.u64 %x1, %x0, 30; cvt.u32.u64 %z1, %x1; mad.lo.u32 %v0, %v0, 31, %z1; // wide: below 0 in some lanes
 mul.wide.u32 %w, %g, 4; add.s64 %a, %o, %w; st.global.u32 [%a], %v0;
 ret;
 }
@@ -744,7 +745,7 @@ def check_rings(test):
             value = 0
             for index in (g & 31, g ^ 21, g + 3 & 15, g >> 3, g | 16, g & -32):
                 value = value * 31 + index * 7 + 1 & W32
-            right.append(value)
+            right.append(value * 31 + ((g - 101 & W32) * 4 >> 30) & W32)
         for level in test.some(threads // 32):
             done = execute(command_of(test.tool, level, str(threads), str(ctas), f"u32[{total}]:print", f"u32[{total + 32}]=range:1:7"), RINGS)
             good = done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == right
