@@ -63,6 +63,7 @@ typedef struct lw_strand {
     uint32_t *ends, piece_count; /* of the pieces, in the order of the text */
     uint64_t *behind;            /* per block: those where lanes may be ready while it runs, all of them behind it */
     bool *reached;
+    bool *on_short;    /* per block: it is on a short way (strand_forward.c), as long as that is in one piece */
     uint64_t *needed;  /* per block: registers that lanes elsewhere have use for */
     uint64_t *dirty;   /* per block: registers that may not be in the frame as they are now, in front of it … */
     uint64_t *later;   /* … likewise, where the gang has come in elsewhere than at the function's first block … */

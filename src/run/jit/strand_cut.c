@@ -51,6 +51,7 @@ static uint32_t end_of(const lw_strand *s, uint32_t first, uint64_t left, const 
     uint64_t size = lw_strand_size(s, first);
     uint32_t best = first + 1;
     for (uint32_t b = first + 1; b < count && size <= LW_PIECE_MOST; size += lw_strand_size(s, b++)) {
+        if (s->on_short[b]) continue;
         if (size < LW_PIECE_LEAST) best = b + 1;
         else if (!costs[b]) return b;
         else if (costs[b] < costs[best]) best = b;

@@ -369,7 +369,7 @@ uint64_t lw_strand_size(const lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
     uint64_t size = 0;
     if (!s->reached[block]) return 0;
-    for (uint32_t w = 0; w < u->words; w++) {
+    for (uint32_t w = 0; w < u->words && !s->on_short[block]; w++) {
         const uint64_t live = lw_unit_live(u, u->block_at[block])[w];
         if (lw_strand_enters(s, block)) size += MOVED * lw_bits_count(live & s->wanted[(size_t)block * u->words + w]);
         size += MOVED * lw_bits_count(lw_strand_saved(s, block, w));
@@ -388,6 +388,19 @@ bool lw_strand_plan_piece(lw_strand *s) {
     return true;
 }
 
+/* False: no memory. */
+static bool find_short(lw_strand *s) {
+    const uint32_t blocks = s->u->code->block_count;
+    lw_forward f = {0};
+    const bool good = lw_forward_make(&f, blocks);
+    for (uint32_t block = 0; good && block < blocks; block++) {
+        if (!s->reached[block] || s->on_short[block] || !lw_forward_find(s, &f, block)) continue;
+        for (uint32_t b = f.first; b < f.end; b++) s->on_short[b] = true;
+    }
+    lw_forward_free(&f);
+    return good;
+}
+
 bool lw_strand_plan(lw_strand *s) {
     const lw_unit *u = s->u;
     const size_t blocks = u->code->block_count;
@@ -398,6 +411,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->shapes = calloc(u->code->virtual_count + 1, sizeof *s->shapes);
     s->behind = calloc(blocks * s->block_words, sizeof *s->behind);
     s->reached = calloc(blocks, sizeof *s->reached);
+    s->on_short = calloc(blocks, sizeof *s->on_short);
     s->needed = calloc(blocks * u->words + 1, sizeof *s->needed);
     s->dirty = calloc(blocks * u->words + 1, sizeof *s->dirty);
     s->read = calloc(u->words + 1, sizeof *s->read);
@@ -412,9 +426,9 @@ bool lw_strand_plan(lw_strand *s) {
     s->bounds = calloc(u->code->virtual_count + 1, sizeof *s->bounds);
     s->abreast = calloc(u->count + 1, sizeof *s->abreast);
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
-    if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
-        !s->given || !s->only || !s->bounds || !s->abreast || !s->twofold || !s->later || !s->read || !s->crossed ||
-        !s->ends || !s->folded || !s->listed)
+    if (!s->shapes || !s->behind || !s->reached || !s->on_short || !s->needed || !s->dirty || !s->wanted || !s->room ||
+        !s->settled || !s->given || !s->only || !s->bounds || !s->abreast || !s->twofold || !s->later || !s->read ||
+        !s->crossed || !s->ends || !s->folded || !s->listed)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -428,12 +442,12 @@ bool lw_strand_plan(lw_strand *s) {
     lw_strand_find_twofold(s);
     lw_strand_find_read(s);
     s->alone = is_alone(s);
-    return find_folded(s) && lw_strand_plan_piece(s);
+    return find_folded(s) && find_short(s) && lw_strand_plan_piece(s);
 }
 
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
     free(s->twofold), free(s->later), free(s->read), free(s->only), free(s->bounds);
-    free(s->crossed), free(s->ends), free(s->folded), free(s->listed);
+    free(s->on_short), free(s->crossed), free(s->ends), free(s->folded), free(s->listed);
 }
