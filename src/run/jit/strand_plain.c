@@ -37,6 +37,16 @@ static bool is_access(const lw_unit *u, uint32_t n) {
     return (op->code == LW_OP_ld && !lw_is_parameter(u->program, u->code, op, &at)) || op->code == LW_OP_st;
 }
 
+/* What is computed in front of everything it reads only where that has been written: what nobody wrote is zero. */
+static bool reads_written(const lw_strand *s, uint32_t block, uint32_t n) {
+    LW_EACH_READ(s->u->code, lw_unit_op(s->u, n), at) {
+        const uint32_t by = s->given[*at];
+        const bool is_here = by > s->u->block_at[block] && by <= n;
+        if (lw_strand_is_given(s, *at) && !is_here && !lw_strand_is_settled(s, block, *at)) return false;
+    }
+    return true;
+}
+
 static bool fits(const lw_strand *s, uint32_t n, bool full) {
     if (s->u->guarded[n]) return false;
     if (lw_forward_goes_on(lw_unit_op(s->u, n))) return true;
@@ -56,7 +66,7 @@ static bool is_end(const lw_strand *s, uint32_t block) {
 static bool fits_all(const lw_strand *s, uint32_t block, uint32_t *ops, uint32_t *accesses) {
     const lw_unit *u = s->u;
     for (uint32_t n = u->block_at[block] + 1; n < lw_unit_block_end(u, block); n++) {
-        if (!fits(s, n, s->plain->way.full[block])) return false;
+        if (!fits(s, n, s->plain->way.full[block]) || !reads_written(s, block, n)) return false;
         *ops += 1, *accesses += is_access(u, n);
     }
     return true;
