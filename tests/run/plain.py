@@ -621,6 +621,17 @@ mul.wide.u32 %w, %g, 4; add.s64 %a, %o, %w; st.global.u32 [%a], %v0;
 ret;
 }
 """
+# A register that only threads of some CTAs write, by their number in the grid, is zero in the others, in each of several CTAs.
+UNWRITTEN = HEAD + """.visible .entry k(.param .u64 out)
+{
+.reg .b64 %o, %w; .reg .b32 %t, %n, %c, %g, %x; .reg .pred %p;
+ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %c, %ctaid.x; mad.lo.u32 %g, %c, %n, %t; mul.wide.u32 %w, %g, 4; add.u64 %o, %o, %w;
+setp.ne.u32 %p, %c, 2; @%p bra ON;
+add.u32 %x, %g, 9;
+ON: st.global.u32 [%o], %x;
+ret;
+}
+"""
 # A thread goes outside, or all go where they are not aligned; each stores in front of it and behind it.
 OUTSIDE = HEAD + """.visible .entry k(.param .u64 first, .param .u64 in, .param .u64 last, .param .u32 n)
 {{
@@ -754,6 +765,14 @@ def check_rings(test):
         test.check(len(seen) == 1, RINGS, threads, "counts of instructions differ:", seen)
 
 
+def check_unwritten(test):
+    for threads in (32, 64, 160):
+        right = [g + 9 if g // threads == 2 else 0 for g in range(5 * threads)]
+        for level in test.some(threads // 32):
+            done = execute(command_of(test.tool, level, str(threads), "5", f"u32[{5 * threads}]:print"), UNWRITTEN)
+            test.check(done.returncode == 0 and [int(word) for word in done.stdout.partition(":")[2].split()] == right, UNWRITTEN, level, threads, done.stderr)
+
+
 def check_outside(test):
     """Lanes that are outside and do not execute are fine, and so they are inside; the first one outside that does traps."""
     cases = (("u8", 1, False), ("u8", 4, False), ("s8", 2, False), ("u16", 2, True), ("u32", 2, False), ("v2", 1, False), ("s32", 1, True), ("s32", 2, False), ("s16", 4, True))
@@ -845,13 +864,13 @@ def main():
     parser.add_argument("--lanewise", required=True)
     parser.add_argument("--library", help="liblanewise, to look at memory behind a trap")
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=4 if FEW else 12)
+    parser.add_argument("--count", type=int, default=4 if FEW else 8)
     options = parser.parse_args()
     made = 0
     with tempfile.TemporaryDirectory() as folder:
         there = levels(options.lanewise)
         test = Test(options.lanewise, folder, there[:1] + [level for level in there if level[0] == "jit"])
-        for check in (check_numbers, check_combs, check_grids, check_rings, check_outside):
+        for check in (check_numbers, check_combs, check_grids, check_rings, check_unwritten, check_outside):
             check(test)
         if options.library:
             check_behind(test, options.library)
