@@ -47,7 +47,7 @@ static uint16_t hint_of_sum(const lw_lower *l, lw_lane_id lane, const lw_op *op)
     switch (lane) {
     case LW_LANE_mov_b64:
     case LW_LANE_sub_b64: return r[op->a].hint;
-    case LW_LANE_add_b64: return r[op->a].hint && r[op->b].hint ? 0 : r[op->a].hint | r[op->b].hint;
+    case LW_LANE_add_b64: return r[op->a].hint ? r[op->a].hint : r[op->b].hint;
     case LW_LANE_mad_wide_u32:
     case LW_LANE_mad_wide_s32:
     case LW_LANE_mad_lo_b64: return r[op->c].hint;

@@ -169,7 +169,6 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     cta->barriers_in_use = 0;
     cta->turn = 0;
     cta->stands = cta->runs = cta->run_moves = cta->swapped = false;
-    cta->in_row = 0;
     cta->handed = NULL;
     clear_shared(cta);
     for (uint32_t i = 0; i < cta->gang_count; i++)
@@ -644,8 +643,10 @@ static bool claim_anywhere(lw_seat *seat, lw_cta *cta) {
     uint64_t number;
     if (!claim_another(seat, cta, &number)) return false;
     if (number % LW_RUN_SETTLES == 0) settle_gangs(cta);
-    if (number == cta->number + 1 && cta->index[0] + 1 < grid->shape[0]) step_in_row(cta);
-    else { /* divisions find its place */ place_cluster(cta->cluster, grid, number);
+    if (number == cta->number + 1 && cta->index[0] + 1 < grid->shape[0]) {
+        step_in_row(cta);
+    } else { /* divisions find its place */
+        place_cluster(cta->cluster, grid, number);
         cta->cluster->live = cta->live;
         place_cta(cta, grid);
     }

@@ -300,6 +300,19 @@ mul.wide.u32 %w, %t, 4; add.u64 %a, %o, %w; st.global.u32 [%a], %v;
 ret;
 }
 """
+# Each CTA is done once, however often it is set aside for others on its way.
+ASIDE = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 rounds)
+{
+.reg .b64 %o, %w; .reg .b32 %t, %c, %k, %n; .reg .pred %p;
+ld.param.u64 %o, [out]; ld.param.u32 %n, [rounds]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %k, 0;
+AGAIN: bar.sync 0; add.u32 %k, %k, 1; setp.lt.u32 %p, %k, %n; @%p bra AGAIN;
+mul.wide.u32 %w, %c, 4; add.u64 %o, %o, %w; setp.ne.u32 %p, %t, 0; @!%p red.global.add.u32 [%o], 1;
+ret;
+}
+"""
 # All CTAs but the last one wait for that, by a load that nobody sees to be one for others, and barriers.
 POLL = """.version 7.0
 .target sm_70
@@ -509,6 +522,9 @@ def main():
     for engine, (threads, ctas) in itertools.product(engines, ((128, 16),) if FEW else ((128, 16), (256, 40))):
         done = run(tool, engine, 1, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[2]:print", text=POLL)
         check(done.returncode == 0 and done.stdout.split()[-2:] == ["7", str(7 * (ctas - 1))], "poll", engine, threads, ctas, done.stdout, done.stderr)
+    for engine, threads, workers in itertools.product(engines, (256,) if FEW else (256, 32), (1, 2)):
+        done = run(tool, engine, workers, "k", "-b", str(threads), "-g", "700", "-a", "u32[700]:print", "-a", "u32=1300", text=ASIDE)
+        check(done.returncode == 0 and done.stdout.split()[-700:] == ["1"] * 700, "aside", engine, threads, workers, done.stdout, done.stderr)
     for engine, (threads, ctas) in itertools.product(engines, ((128, 1),) if FEW else ((128, 1), (32, 2))):
         done = run(tool, engine, 1, "k", "-b", str(threads), "-g", str(ctas), "-a", "u32[256]", text=STUCK)
         check(done.returncode == 3 and "LW5005" in done.stderr, "stuck", engine, threads, ctas, done.returncode, done.stderr)

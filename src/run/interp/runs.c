@@ -48,6 +48,7 @@ void lw_run_begin(lw_gang *gang, lw_pass *pass) {
     }
     cta->run_from = from;
     cta->run_stop = NOWHERE;
+    cta->in_row = 0; /* while the CTA was set aside others may have been begun */
     cta->runs = true;
     lw_pass_set_folds(pass, gang);
 }

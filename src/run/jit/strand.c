@@ -114,20 +114,15 @@ static void begin_block(lw_strand *s, uint32_t block) {
     lw_set(s, s->now, s->mask);
 }
 
-void lw_strand_count(const lw_strand *s, uint64_t instructions) {
+void lw_strand_count(const lw_strand *s, uint64_t instructions, bool some) {
     const lw_build *b = lw_strand_build(s);
     if (!instructions) return;
-    LLVMValueRef each = lw_build_number(b, 64, instructions);
-    add_to(s, s->warps_done, each);
-    add_to(s, s->lanes_done, LLVMBuildMul(b->at, each, count_lanes(s, s->now), ""));
-}
-
-void lw_strand_count_some(const lw_strand *s, uint64_t instructions) {
-    const lw_build *b = lw_strand_build(s);
-    if (!instructions) return;
-    LLVMValueRef each = lw_build_number(b, 64, instructions), zero = lw_build_number(b, 64, 0);
-    LLVMValueRef some = lw_build_is(b, LLVMIntNE, s->now, lw_word(s, 0));
-    add_to(s, s->warps_done, LLVMBuildSelect(b->at, some, each, zero, ""));
+    LLVMValueRef each = lw_build_number(b, 64, instructions), of_warp = each;
+    if (!some) {
+        LLVMValueRef is = lw_build_is(b, LLVMIntNE, s->now, lw_word(s, 0));
+        of_warp = LLVMBuildSelect(b->at, is, each, lw_build_number(b, 64, 0), "");
+    }
+    add_to(s, s->warps_done, of_warp);
     add_to(s, s->lanes_done, LLVMBuildMul(b->at, each, count_lanes(s, s->now), ""));
 }
 
@@ -217,7 +212,7 @@ static void emit_block(lw_strand *s, uint32_t block) {
         stop(s, block);
         return;
     }
-    lw_strand_count(s, lw_unit_op(u, first)->imm);
+    lw_strand_count(s, lw_unit_op(u, first)->imm, true);
     const bool is_short = lw_forward_find(s, &s->forward, block);
     for (uint32_t n = first + 1; n < end;) {
         const lw_op *op = lw_unit_op(u, n);
@@ -285,7 +280,8 @@ static void enter(lw_strand *s, uint32_t block) {
     lw_set(s, s->now, s->mask);
     LLVMBuildBr(b->at, head_of(s, block));
     LLVMPositionBuilderAtEnd(b->at, other);
-    lw_strand_count(s, lw_unit_op(u, u->block_at[block])->imm); /* as the interpreter had, before the pass began */
+    lw_strand_count(s, lw_unit_op(u, u->block_at[block])->imm,
+                    true); /* as the interpreter had, before the pass began */
     lw_set(s, lw_frame_op(u, u->block_at[block] + 1), s->left_at);
     lw_set(s, s->now, s->left_lanes);
     lw_set(s, lw_build_number(b, 1, 1), s->left_own);

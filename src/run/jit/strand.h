@@ -263,9 +263,8 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 /* ---- strand.c ---------------------------------------------------------------------------------------------------- */
 
 bool lw_strand_emit(lw_strand *s); /* the piece at hand, into the function at hand; false: no memory */
-/* A block is entered by the executing lanes, and counts so many instructions. */
-void lw_strand_count(const lw_strand *s, uint64_t instructions);
-void lw_strand_count_some(const lw_strand *s, uint64_t instructions); /* … if there are any */
+/* A block is entered by the executing lanes, and counts so many instructions. some: there are such lanes. */
+void lw_strand_count(const lw_strand *s, uint64_t instructions, bool some);
 
 /* ---- strand_forward.c -------------------------------------------------------------------------------------------- */
 

@@ -338,7 +338,7 @@ lw_course lw_course_of_neighbours(const lw_op *op, LLVMValueRef first) {
     return course;
 }
 
-/* ---- Nothing is asked of any of them ------------------------------------------------------------- */
+/* ---- What has been asked in front, or need not be ------------------------------------------------------------- */
 
 /* In front of operation n, for those behind it, too. False: only each by itself. */
 static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {

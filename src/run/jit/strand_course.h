@@ -74,8 +74,8 @@ lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run);
 lw_course lw_course_of_neighbours(const lw_op *op, LLVMValueRef first);
 /* The condition that all may go there, for operation n. */
 void lw_course_check(lw_strand *s, uint32_t n, lw_course *course, bool stores);
-/* The same of shared memory where it is known: true where one check for several accesses of a block stands in front of
- * this one, which leaves the strand where it does not hold. */
+/* True where nothing has to be asked any more: on the plain way; and of shared memory where it is known, or where one
+ * check for several accesses of a block stands in front of this one, which leaves the strand where it does not hold. */
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
 void lw_course_trust(lw_strand *s, uint32_t n, lw_course *course);
 

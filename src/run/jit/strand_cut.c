@@ -44,15 +44,21 @@ static void find_costs(const lw_strand *s, uint32_t first, uint64_t *costs) {
 
 /* ---- Where it is cut --------------------------------------------------------------------------------------------- */
 
+/* The first block from this one on that is on no short way. */
+static uint32_t whole_from(const lw_strand *s, uint32_t block) {
+    while (block < s->u->code->block_count && s->on_short[block]) block++;
+    return block;
+}
+
 /* The end of the piece that begins at a block: as soon as that costs nothing; else nowhere, or, where it would become
  * too long, where it costs least. left: the size from there on. */
 static uint32_t end_of(const lw_strand *s, uint32_t first, uint64_t left, const uint64_t *costs) {
     const uint32_t count = s->u->code->block_count;
     uint64_t size = lw_strand_size(s, first);
-    uint32_t best = first + 1;
+    uint32_t best = whole_from(s, first + 1);
     for (uint32_t b = first + 1; b < count && size <= LW_PIECE_MOST; size += lw_strand_size(s, b++)) {
         if (s->on_short[b]) continue;
-        if (size < LW_PIECE_LEAST) best = b + 1;
+        if (size < LW_PIECE_LEAST) best = whole_from(s, b + 1);
         else if (!costs[b]) return b;
         else if (costs[b] < costs[best]) best = b;
     }

@@ -121,7 +121,7 @@ static void go(const lw_strand *s, const lw_forward *f, uint32_t block, LLVMValu
     if (place) lw_set(s, LLVMBuildOr(lw_strand_build(s)->at, lw_get(s, place), lanes, ""), place);
 }
 
-/* Those that stay. */
+/* Those that stay, where the block does not end there. */
 static LLVMValueRef branch(lw_strand *s, const lw_forward *f, const lw_op *op, LLVMValueRef lanes) {
     const lw_build *b = lw_strand_build(s);
     if (op->code == LW_OP_bra) {
@@ -155,7 +155,7 @@ static void emit_some(lw_strand *s, const lw_forward *f, uint32_t block) {
     LLVMBasicBlockRef on = lw_build_block(b, "");
     lw_build_if(b, lw_build_is(b, LLVMIntNE, s->now, lw_word(s, 0)), on);
     lw_strand_begin_way(s, false);
-    lw_strand_count(s, counted(s, block));
+    lw_strand_count(s, counted(s, block), true);
     emit_ops(s, f, block);
     LLVMBuildBr(b->at, on);
     LLVMPositionBuilderAtEnd(b->at, on);
@@ -163,7 +163,7 @@ static void emit_some(lw_strand *s, const lw_forward *f, uint32_t block) {
     s->sure_count = s->reach_count = 0; /* what has been asked in there is not known behind it */
 }
 
-/* Next to nothing is done by nobody faster than passed over. */
+/* Next to nothing is done by nobody sooner than passed over. */
 static bool is_small(const lw_strand *s, uint32_t block) {
     const uint32_t first = s->u->block_at[block] + 1, end = lw_unit_block_end(s->u, block);
     for (uint32_t n = first; n < end; n++)
@@ -187,10 +187,10 @@ static void emit_blocks(lw_strand *s, const lw_forward *f) {
         lw_forward_execute(s, f->full[block] ? all : lw_get(s, f->on[block]));
         lw_strand_join(s, lw_unit_live(s->u, s->u->block_at[block]));
         if (f->full[block]) {
-            lw_strand_count(s, counted(s, block));
+            lw_strand_count(s, counted(s, block), true);
             emit_ops(s, f, block);
         } else if (!s->is_plain && is_small(s, block)) {
-            lw_strand_count_some(s, counted(s, block));
+            lw_strand_count(s, counted(s, block), false);
             emit_ops(s, f, block);
         } else {
             emit_some(s, f, block);

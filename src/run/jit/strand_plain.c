@@ -122,7 +122,7 @@ static void emit_way(lw_strand *s, LLVMBasicBlockRef other) {
     compute_given(s, other);
     for (uint32_t block = 0; block < way->end; block++)
         for (uint32_t n = u->block_at[block]; way->comes[block] && n < lw_unit_block_end(u, block); n++)
-            if (is_access(u, n) && !lw_plain_has(s, n)) ask(s, n, other);
+            if (is_access(u, n)) ask(s, n, other);
     s->is_plain = true;
     lw_forward_emit(s, way);
     s->is_plain = false;
