@@ -191,10 +191,9 @@ static lw_layout layout_in_warp(uint32_t x, uint32_t y, uint32_t z) {
 static uint8_t bits_below(uint32_t n) { return n > 1 ? (uint8_t)(32 - __builtin_clz(n - 1)) : 0; }
 
 lw_layout lw_layout_of(const lw_program *program, const uint32_t block[3]) {
-    const lw_layout all = layout_in_warp(block[0], block[1], block[2]);
-    if (!program->shared_bytes) return all;
-    return (lw_layout){
-        .x = all.x, all.y, all.run, {bits_below(block[0]), bits_below(block[1]), bits_below(block[2])}, all.even};
+    lw_layout layout = layout_in_warp(block[0], block[1], block[2]);
+    for (int k = 0; program->shared_bytes && k < 3; k++) layout.bits[k] = bits_below(block[k]);
+    return layout;
 }
 
 /* What the cache has for the key, in place. */

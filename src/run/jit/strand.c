@@ -78,9 +78,7 @@ static void branch_if(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n)
         go(s, block, block + 1, s->now);
         return;
     }
-    LLVMValueRef p = lw_strand_word(s, op->b);
-    if (negated) p = LLVMBuildNot(b->at, p, "");
-    LLVMValueRef to = LLVMBuildAnd(b->at, p, s->now, ""), stay = LLVMBuildXor(b->at, to, s->now, "");
+    LLVMValueRef to = lw_strand_chosen(s, op, s->now), stay = LLVMBuildXor(b->at, to, s->now, "");
     LLVMValueRef first = back ? to : stay; /* those at the lower block, if there are any */
     LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, first, lw_word(s, 0)), back ? taken : on, back ? on : taken);
     LLVMPositionBuilderAtEnd(b->at, taken);

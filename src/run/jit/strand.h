@@ -131,6 +131,11 @@ void lw_strand_free(lw_strand *s);
 static inline bool lw_strand_is_settled(const lw_strand *s, uint32_t block, uint32_t reg) {
     return lw_set_has(s->settled + (size_t)block * s->u->words, reg);
 }
+/* A register that one operation writes has been written in front of operation n of a block. */
+static inline bool lw_strand_has_come(const lw_strand *s, uint32_t block, uint32_t n, uint32_t reg) {
+    const uint32_t by = s->given[reg];
+    return by && by <= n && (by > s->u->block_at[block] || lw_strand_is_settled(s, block, reg));
+}
 static inline bool lw_strand_is_given(const lw_strand *s, uint32_t reg) {
     return s->given[reg] && s->given[reg] != UINT32_MAX;
 }
@@ -140,6 +145,10 @@ static inline bool lw_strand_is_row(const lw_strand *s, uint32_t reg) {
 static inline bool lw_strand_is_uniform(const lw_strand *s, uint32_t reg) {
     return s->u->code->registers[reg].is_const ||
            (s->shapes[reg].kind == LW_SHAPE_row && lw_shape_alike(&s->shapes[reg]) == LW_WARP_BITS);
+}
+/* A branch at which lanes may part: where all go the same way nobody keeps what others would have. */
+static inline bool lw_strand_parts(const lw_strand *s, const lw_op *op) {
+    return op->code == LW_OP_bra_if && !lw_strand_is_uniform(s, op->b);
 }
 uint32_t lw_strand_block_of(const lw_unit *u, uint32_t n); /* of an operation */
 /* Lanes leave the compiled code at its first operation, whatever the piece is … */
@@ -218,8 +227,11 @@ void lw_strand_begin_way(lw_strand *s, bool anew); /* anew: nothing is known */
 void lw_strand_end_way(lw_strand *s);
 /* Lanes of a mask, a word, as conditions of a chunk; and the other way round. */
 LLVMValueRef lw_strand_conditions(const lw_strand *s, LLVMValueRef mask, uint32_t chunk);
-LLVMValueRef lw_strand_on(lw_strand *s, uint32_t chunk); /* of those that execute */
+LLVMValueRef lw_strand_on(lw_strand *s, uint32_t chunk);  /* of those that execute */
+void lw_strand_execute(lw_strand *s, LLVMValueRef lanes); /* these do, from here on */
 LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate);
+/* Those of some lanes for which the predicate of a branch, a guard or a vote holds. */
+LLVMValueRef lw_strand_chosen(lw_strand *s, const lw_op *op, LLVMValueRef lanes);
 /* Those registers that an entry need not take from the frame, with what they are made of: they follow from the launch.
  * The set is good until the next call for one. */
 const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block);
@@ -275,7 +287,6 @@ bool lw_forward_goes_on(const lw_op *op); /* a branch */
 bool lw_forward_follow(const lw_strand *s, lw_forward *f, uint32_t block);
 /* Whether the branch at a block's end is the beginning of a short way, which `f` is then. */
 bool lw_forward_find(const lw_strand *s, lw_forward *f, uint32_t head);
-void lw_forward_execute(lw_strand *s, LLVMValueRef lanes);
 void lw_forward_emit(lw_strand *s, lw_forward *f); /* its blocks: the executing lanes come to the first one … */
 /* … or branch so, there and elsewhere on it. They are at its end then. */
 void lw_forward_emit_from(lw_strand *s, lw_forward *f, const lw_op *op);

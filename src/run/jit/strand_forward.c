@@ -45,9 +45,6 @@ bool lw_forward_follow(const lw_strand *s, lw_forward *f, uint32_t block) {
 
 /* ---- Short ways -------------------------------------------------------------------------------------------------- */
 
-/* Lanes part there. Where all go the same way what the others have is not kept. */
-static bool parts(const lw_strand *s, const lw_op *op) { return !lw_strand_is_uniform(s, op->b); }
-
 /* An access of device memory, which is done where it stands, by a step if it must be. */
 static bool is_access(const lw_op *op) {
     if (op->code != LW_OP_ld && op->code != LW_OP_st) return false;
@@ -58,7 +55,7 @@ static bool is_access(const lw_op *op) {
 static bool fits(const lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     if (s->u->guarded[n]) return false;
-    if (lw_forward_goes_on(op)) return op->code == LW_OP_bra || parts(s, op);
+    if (lw_forward_goes_on(op)) return op->code == LW_OP_bra || lw_strand_parts(s, op); /* else others' registers go */
     return is_access(op) || lw_strand_is_short(s, n);
 }
 
@@ -97,7 +94,7 @@ bool lw_forward_find(const lw_strand *s, lw_forward *f, uint32_t head) {
     const lw_unit *u = s->u;
     const lw_op *last = lw_unit_op(u, lw_unit_block_end(u, head) - 1);
     uint32_t ops = 0;
-    if (last->code != LW_OP_bra_if || !parts(s, last)) return false;
+    if (!lw_strand_parts(s, last)) return false;
     memset(f->comes, 0, u->code->block_count * sizeof *f->comes);
     f->farthest = 0;
     if (!lw_forward_follow(s, f, head)) return false;
@@ -111,28 +108,16 @@ bool lw_forward_find(const lw_strand *s, lw_forward *f, uint32_t head) {
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-void lw_forward_execute(lw_strand *s, LLVMValueRef lanes) {
-    s->now = lanes;
-    for (uint32_t c = 0; c < s->chunks; c++) s->on_ways[c] = 0;
-}
-
 static void go(const lw_strand *s, const lw_forward *f, uint32_t block, LLVMValueRef lanes) {
     LLVMValueRef place = block < f->end ? f->on[block] : NULL;
     if (place) lw_set(s, LLVMBuildOr(lw_strand_build(s)->at, lw_get(s, place), lanes, ""), place);
 }
 
-/* Those that stay, where the block does not end there. */
+/* Those that stay. */
 static LLVMValueRef branch(lw_strand *s, const lw_forward *f, const lw_op *op, LLVMValueRef lanes) {
-    const lw_build *b = lw_strand_build(s);
-    if (op->code == LW_OP_bra) {
-        go(s, f, op->a, lanes);
-        return lanes;
-    }
-    LLVMValueRef p = lw_strand_word(s, op->b);
-    if (op->flags & LW_OP_NEGATE) p = LLVMBuildNot(b->at, p, "");
-    LLVMValueRef to = LLVMBuildAnd(b->at, p, lanes, "");
+    LLVMValueRef to = op->code == LW_OP_bra ? lanes : lw_strand_chosen(s, op, lanes);
     go(s, f, op->a, to);
-    return LLVMBuildXor(b->at, to, lanes, "");
+    return LLVMBuildXor(lw_strand_build(s)->at, to, lanes, "");
 }
 
 static void emit_ops(lw_strand *s, const lw_forward *f, uint32_t block) {
@@ -184,7 +169,7 @@ static void emit_blocks(lw_strand *s, const lw_forward *f) {
     LLVMValueRef all = s->now;
     for (uint32_t block = f->first; block < f->end; block++) {
         if (!f->comes[block]) continue;
-        lw_forward_execute(s, f->full[block] ? all : lw_get(s, f->on[block]));
+        lw_strand_execute(s, f->full[block] ? all : lw_get(s, f->on[block]));
         lw_strand_join(s, lw_unit_live(s->u, s->u->block_at[block]));
         if (f->full[block]) {
             lw_strand_count(s, counted(s, block), true);
@@ -196,7 +181,7 @@ static void emit_blocks(lw_strand *s, const lw_forward *f) {
             emit_some(s, f, block);
         }
     }
-    lw_forward_execute(s, all);
+    lw_strand_execute(s, all);
 }
 
 void lw_forward_emit(lw_strand *s, lw_forward *f) {

@@ -119,9 +119,7 @@ static LLVMValueRef all_if(const lw_strand *s, LLVMValueRef condition) {
 
 static lw_finding vote(lw_strand *s, const lw_op *op, LLVMValueRef group) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef p = lw_strand_word(s, op->b), none = lw_build_number(b, 32, 0);
-    if (op->flags & LW_OP_NEGATE) p = LLVMBuildNot(b->at, p, "");
-    p = LLVMBuildAnd(b->at, p, group, "");
+    LLVMValueRef p = lw_strand_chosen(s, op, group), none = lw_build_number(b, 32, 0);
     LLVMValueRef all = lw_build_is(b, LLVMIntEQ, p, group);
     switch ((lw_vote_kind)op->mode) {
     case LW_VOTE_ballot: return (lw_finding){.number = p};

@@ -140,6 +140,9 @@ uint32_t lw_course_comb(const lw_course *course) {
     return times == 2 || times == 4 || (times == 8 && course->bytes == 1) ? (uint32_t)step : 0;
 }
 
+/* On the plain way, where all of it may be read. */
+static bool is_comb(const lw_strand *s, const lw_course *course) { return s->is_plain && lw_course_comb(course); }
+
 /* Small elements are the low ends of larger ones, of which there are vectors; of others every second or fourth. */
 static LLVMValueRef load_comb(lw_strand *s, const lw_course *course, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
@@ -172,7 +175,7 @@ static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t c
     const lw_build *b = lw_strand_build(s);
     const uint32_t lanes = piece_lanes(s, course), count = b->chunk / lanes, elements = lanes * course->count;
     LLVMValueRef pieces[LW_GANG_LANES];
-    if (s->is_plain && lw_course_comb(course)) return load_comb(s, course, chunk);
+    if (is_comb(s, course)) return load_comb(s, course, chunk);
     if (lw_course_is_spread(s, course)) return load_spread(s, course, chunk);
     if (lw_course_goes_by_mask(s, course)) return load_masked(s, course, chunk);
     for (uint32_t k = 0; k < count; k++) pieces[k] = load_piece(s, course, chunk * b->chunk + k * lanes, elements);
@@ -183,7 +186,7 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMValueRef all = load_chunk(s, course, chunk), order[LW_GANG_LANES];
-    const bool in_order = lw_course_is_spread(s, course) || (s->is_plain && lw_course_comb(course));
+    const bool in_order = lw_course_is_spread(s, course) || is_comb(s, course);
     const uint32_t turned = in_order ? 0 : piece_turned(s, course);
     for (uint32_t k = 0; k < course->count; k++) {
         LLVMValueRef value = all;

@@ -192,8 +192,8 @@ uint32_t lw_strand_stretch(const lw_strand *s, uint32_t n, uint32_t end) {
 
 static void emit_stretch(lw_strand *s, uint32_t first, uint32_t end) {
     for (uint32_t n = first; n < end; n++) {
-        const uint32_t reg = lw_unit_op(s->u, n)->d;
-        if (lw_strand_is_row(s, reg) && !(s->is_plain && s->given[reg] == n + 1)) emit_row(s, n);
+        const bool is_there = s->is_plain && lw_plain_has(s, n);
+        if (lw_strand_is_row(s, lw_unit_op(s->u, n)->d) && !is_there) emit_row(s, n);
     }
     const uint32_t abreast = s->abreast[first];
     for (uint32_t from = 0; from < s->chunks; from += abreast)
@@ -287,25 +287,21 @@ void lw_strand_recall(lw_strand *s, const uint64_t *set, LLVMBasicBlockRef other
 static void begin_guard(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
-    LLVMValueRef p = lw_strand_word(s, op->b);
-    if (op->flags & LW_OP_NEGATE) p = LLVMBuildNot(b->at, p, "");
+    LLVMValueRef inside = lw_strand_chosen(s, op, s->now);
     s->guard = s->now;
-    LLVMValueRef inside = LLVMBuildAnd(b->at, p, s->now, "");
     s->guard_end = lw_build_block(b, "unguard");
     lw_build_if(b, lw_build_is(b, LLVMIntNE, inside, lw_build_number(b, 32, 0)), s->guard_end);
-    s->now = inside;
     lw_strand_begin_way(s, false);
-    for (uint32_t c = 0; c < s->chunks; c++) s->on_ways[c] = 0;
+    lw_strand_execute(s, inside);
 }
 
 static void end_guard(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
     LLVMBuildBr(b->at, s->guard_end);
     LLVMPositionBuilderAtEnd(b->at, s->guard_end);
-    s->now = s->guard;
-    s->guard = NULL;
     lw_strand_end_way(s);
-    for (uint32_t c = 0; c < s->chunks; c++) s->on_ways[c] = 0;
+    lw_strand_execute(s, s->guard);
+    s->guard = NULL;
 }
 
 uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end) {

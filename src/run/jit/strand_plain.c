@@ -39,11 +39,8 @@ static bool is_access(const lw_unit *u, uint32_t n) {
 
 /* What is computed in front of everything it reads only where that has been written: what nobody wrote is zero. */
 static bool reads_written(const lw_strand *s, uint32_t block, uint32_t n) {
-    LW_EACH_READ(s->u->code, lw_unit_op(s->u, n), at) {
-        const uint32_t by = s->given[*at];
-        const bool is_here = by > s->u->block_at[block] && by <= n;
-        if (lw_strand_is_given(s, *at) && !is_here && !lw_strand_is_settled(s, block, *at)) return false;
-    }
+    LW_EACH_READ(s->u->code, lw_unit_op(s->u, n), at)
+    if (lw_strand_is_given(s, *at) && !lw_strand_has_come(s, block, n, *at)) return false;
     return true;
 }
 
@@ -118,7 +115,7 @@ static void emit_way(lw_strand *s, LLVMBasicBlockRef other) {
     const lw_unit *u = s->u;
     lw_forward *way = &s->plain->way;
     lw_strand_begin_way(s, true);
-    lw_forward_execute(s, lw_word(s, UINT32_MAX));
+    lw_strand_execute(s, lw_word(s, UINT32_MAX));
     compute_given(s, other);
     for (uint32_t block = 0; block < way->end; block++)
         for (uint32_t n = u->block_at[block]; way->comes[block] && n < lw_unit_block_end(u, block); n++)
@@ -133,11 +130,12 @@ static void emit_way(lw_strand *s, LLVMBasicBlockRef other) {
 
 void lw_strand_emit_plain(lw_strand *s, LLVMValueRef lanes) {
     const lw_build *b = lw_strand_build(s);
+    if (!s->u->code->is_entry || s->piece_count > 1) return;
     lw_plain plain = {.hosts = calloc(s->u->count + 1, sizeof *plain.hosts)};
     s->plain = &plain;
     if (!lw_forward_make(&plain.way, s->u->code->block_count) || !plain.hosts) {
         s->u->build->failed = true;
-    } else if (s->u->code->is_entry && s->piece_count == 1 && find_way(s)) {
+    } else if (find_way(s)) {
         LLVMBasicBlockRef other = lw_build_block(b, "each");
         LLVMValueRef is_whole = lw_build_is(b, LLVMIntEQ, lanes, lw_word(s, UINT32_MAX));
         lw_build_unless(b, is_whole, other);

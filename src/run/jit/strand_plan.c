@@ -92,10 +92,6 @@ bool lw_strand_enters(const lw_strand *s, uint32_t block) {
 
 /* ---- Who is left behind ------------------------------------------------------------------------------------------ */
 
-static bool parts(const lw_strand *s, const lw_op *op) {
-    return op->code == LW_OP_bra_if && !lw_strand_is_uniform(s, op->b);
-}
-
 /* Lanes go on at a block, with some that are ready elsewhere, of which those in front of it are known to be none. */
 static bool arrive(lw_strand *s, uint32_t block, const uint64_t *ready, uint32_t also) {
     uint64_t *behind = s->behind + (size_t)block * s->block_words;
@@ -130,7 +126,7 @@ static bool flow_over(lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
     if (lw_strand_waits_at(u, block)) return false;
     const lw_op *last = lw_unit_op(u, lw_unit_block_end(u, block) - 1);
-    const bool part = parts(s, last), has_next = block + 1 < u->code->block_count;
+    const bool part = lw_strand_parts(s, last), has_next = block + 1 < u->code->block_count;
     bool changed = false;
     if (last->code == LW_OP_bra || last->code == LW_OP_bra_if)
         changed |= go(s, block, last->a, part && last->a <= block ? block + 1 : UINT32_MAX);
@@ -296,11 +292,8 @@ static bool follows(const lw_strand *s, uint32_t block, uint32_t n) {
     const lw_op *op = lw_unit_op(u, n);
     if (u->guarded[n] || !lw_strand_is_row(s, op->d)) return false;
     if (op->code == LW_OP_special ? !is_of_launch(op) : !lw_strand_is_body(u, n)) return false;
-    LW_EACH_READ(u->code, op, at) {
-        const uint32_t by = s->given[*at];
-        const bool is_there = by > u->block_at[block] || lw_set_has(set_of(s, s->settled, block), *at);
-        if (!u->code->registers[*at].is_const && !(by && by <= n && is_there)) return false;
-    }
+    LW_EACH_READ(u->code, op, at)
+    if (!u->code->registers[*at].is_const && !lw_strand_has_come(s, block, n, *at)) return false;
     return true;
 }
 

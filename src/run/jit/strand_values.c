@@ -130,6 +130,11 @@ LLVMValueRef lw_strand_on(lw_strand *s, uint32_t chunk) {
     return s->on[chunk] = lw_strand_conditions(s, s->now, chunk);
 }
 
+void lw_strand_execute(lw_strand *s, LLVMValueRef lanes) {
+    s->now = lanes;
+    for (uint32_t c = 0; c < s->chunks; c++) s->on_ways[c] = 0;
+}
+
 /* By somebody who is elsewhere. */
 static bool is_needed(const lw_strand *s, uint32_t n, uint32_t reg) {
     return lw_set_has(s->needed + (size_t)lw_strand_block_of(s->u, n) * s->u->words, reg);
@@ -192,6 +197,13 @@ LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate) {
         word = word ? LLVMBuildOr(b->at, word, part, "") : part;
     }
     return word;
+}
+
+LLVMValueRef lw_strand_chosen(lw_strand *s, const lw_op *op, LLVMValueRef lanes) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef p = lw_strand_word(s, op->b);
+    if (op->flags & LW_OP_NEGATE) p = LLVMBuildNot(b->at, p, "");
+    return LLVMBuildAnd(b->at, p, lanes, "");
 }
 
 /* ---- Two ways ---------------------------------------------------------------------------------------------------- */
